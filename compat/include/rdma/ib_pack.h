@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef _COMPAT_RDMA_IB_PACK_H
+#define _COMPAT_RDMA_IB_PACK_H
+
+#include_next <rdma/ib_pack.h>
+
+#ifndef HAVE_IB_OPCODE_FLUSH
+#define IB_OPCODE_FLUSH			0x1c
+#define IB_OPCODE_ATOMIC_WRITE		0x1d
+#define IB_OPCODE_RC_FLUSH		(IB_OPCODE_RC + IB_OPCODE_FLUSH)
+#define IB_OPCODE_RC_ATOMIC_WRITE	(IB_OPCODE_RC + IB_OPCODE_ATOMIC_WRITE)
+#define IB_OPCODE_RD_FLUSH		(IB_OPCODE_RD + IB_OPCODE_FLUSH)
+#endif
+
+#endif /* _COMPAT_RDMA_IB_PACK_H */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef _COMPAT_RDMA_IB_UMEM_H
+#define _COMPAT_RDMA_IB_UMEM_H
+
+#include_next <rdma/ib_umem.h>
+
+#ifndef HAVE_IB_UMEM_GET_VA
+static inline struct ib_umem *ib_umem_get_va(struct ib_device *device,
+					     unsigned long addr, size_t size,
+					     int access)
+{
+	return ib_umem_get(device, addr, size, access);
+}
+#endif
+
+#endif /* _COMPAT_RDMA_IB_UMEM_H */

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Copies between packets and registered memory. */
+#ifndef RXE_COPY_H
+#define RXE_COPY_H
+
+#include <rdma/ib_verbs.h>
+
+struct rxe_mr;
+struct rxe_pd;
+
+/**
+ * rxe_mr_read - copy out of an MR
+ * @mr:		held by the caller, range checked by rxe_mr_get()
+ * @va:		first byte
+ * @dst:	destination
+ * @len:	bytes
+ *
+ * Context: any.
+ */
+void rxe_mr_read(const struct rxe_mr *mr, u64 va, void *dst, unsigned int len);
+
+/**
+ * rxe_mr_write - copy into an MR
+ *
+ * As rxe_mr_read(), the other way.
+ */
+void rxe_mr_write(const struct rxe_mr *mr, u64 va, const void *src, unsigned int len);
+
+/**
+ * struct rxe_sg_cursor - a place in a list of SGEs
+ * @pd:		PD that the keys must belong to
+ * @sge:	the list, in kernel memory
+ * @num_sge:	its length
+ * @access:	rights that every copy needs (IB_ACCESS_LOCAL_WRITE or 0)
+ * @cur:	current SGE
+ * @off:	offset in it, bytes
+ * @mr:		MR of the current SGE, with a reference; NULL when not looked up yet
+ *
+ * Lives on an executor's stack: an MR is held for one run at the most, so
+ * that dereg_mr never waits for a peer.
+ */
+struct rxe_sg_cursor {
+	struct rxe_pd		*pd;
+	const struct ib_sge	*sge;
+	unsigned int		num_sge;
+	int			access;
+	unsigned int		cur;
+	u32			off;
+	struct rxe_mr		*mr;
+};
+
+/**
+ * rxe_sg_init - start at the first byte of a list
+ *
+ * Takes no reference yet; rxe_sg_release() ends it.
+ */
+void rxe_sg_init(struct rxe_sg_cursor *c, struct rxe_pd *pd, const struct ib_sge *sge,
+		 unsigned int num_sge, int access);
+
+/**
+ * rxe_sg_seek - go to byte @offset, counted from the start of the list
+ *
+ * An offset behind the end leaves the cursor at the end.
+ */
+void rxe_sg_seek(struct rxe_sg_cursor *c, u64 offset);
+
+/**
+ * rxe_sg_read - copy the next @len bytes of the list to @dst and advance
+ *
+ * Return: 0; -EINVAL, -EACCES or -ERANGE as rxe_mr_get(), or -ERANGE at the
+ * end of the list: then the cursor's place is undefined.
+ */
+int rxe_sg_read(struct rxe_sg_cursor *c, void *dst, unsigned int len);
+
+/**
+ * rxe_sg_write - copy @len bytes from @src to the next bytes of the list and advance
+ *
+ * Return: as rxe_sg_read().
+ */
+int rxe_sg_write(struct rxe_sg_cursor *c, const void *src, unsigned int len);
+
+/**
+ * rxe_sg_check - can all of the list be accessed?
+ *
+ * Looks every key up without copying.
+ *
+ * Return: 0, or the error of the first SGE that rxe_mr_get() refuses.
+ */
+int rxe_sg_check(struct rxe_pd *pd, const struct ib_sge *sge, unsigned int num_sge, int access);
+
+/**
+ * rxe_sg_release - drop the MR that the cursor holds
+ */
+void rxe_sg_release(struct rxe_sg_cursor *c);
+
+#endif /* RXE_COPY_H */

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Completion queues. */
+#ifndef RXE_CQ_H
+#define RXE_CQ_H
+
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+#include "rxe_ring.h"
+
+/**
+ * struct rxe_cq - completion queue
+ * @ibcq:	core's part
+ * @lock:	protects the fields below and the ring's producer side (kernel
+ *		CQs: both sides); irqsave, a leaf
+ * @ring:	struct ib_uverbs_wc of a user CQ, struct ib_wc of a kernel CQ
+ * @armed:	the next completion, or the next solicited one, makes an event
+ * @armed_solicited: only a solicited one does
+ * @overflowed:	a completion was lost; CQ_ERR has been reported
+ * @user:	mapped by a process
+ * @work:	calls a kernel user's handler, never inside a verb
+ */
+struct rxe_cq {
+	struct ib_cq		ibcq;
+	spinlock_t		lock;	/* see above */
+	struct rxe_ring		ring;
+	bool			armed;
+	bool			armed_solicited;
+	bool			overflowed;
+	bool			user;
+	struct work_struct	work;
+};
+
+static inline struct rxe_cq *to_rcq(struct ib_cq *ibcq)
+{
+	return container_of(ibcq, struct rxe_cq, ibcq);
+}
+
+/**
+ * rxe_cq_post - add a completion
+ * @cq:		queue
+ * @wc:		completion; @wc->qp is set
+ * @solicited:	the message asked for an event, or the completion is an error
+ *
+ * Signals the CQ when it is armed for this.  A full queue loses the
+ * completion: reported as IB_EVENT_CQ_ERR, once.
+ *
+ * Context: any.
+ * Return: 0, -ENOSPC when the completion was lost: the QP has to fail.
+ */
+int rxe_cq_post(struct rxe_cq *cq, const struct ib_wc *wc, bool solicited);
+
+/* ib_device_ops */
+struct uverbs_attr_bundle;
+int rxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		  struct uverbs_attr_bundle *attrs);
+int rxe_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
+int rxe_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc);
+int rxe_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
+
+#endif /* RXE_CQ_H */

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The ib_device of one link. */
+#ifndef RXE_DEVICE_H
+#define RXE_DEVICE_H
+
+#include <linux/atomic.h>
+#include <linux/netdevice.h>
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+#include "rxe_limits.h"
+
+struct rxe_gid;
+struct rxe_link;
+struct rxe_qp;
+struct rxe_stats;
+
+/**
+ * struct rxe_dev - one RDMA link
+ * @ibdev:	core's part
+ * @link:	its entry in the list of links (rxe_main.c), owned
+ * @ndev:	the netdev under it; a reference until dealloc_driver
+ * @ndev_tracker: of that reference
+ * @mrs:	key >> 8 -> struct rxe_mr; lookups under RCU
+ * @mr_next:	next index to try in @mrs
+ * @ahs:	ah_num -> struct rxe_ah; lookups under its xa_lock
+ * @ah_next:	next index to try in @ahs
+ * @gid_lock:	protects @gids against writers (process context and softirq)
+ * @gids:	GID table index -> entry; readers use RCU
+ * @gsi_qp:	QP 1, protected by the lock of the QP table (rxe_qp.c)
+ * @stats:	per-CPU counters
+ * @num_qp:	QPs that exist, against RXE_MAX_QP
+ * @num_cq:	CQs that exist
+ * @num_mr:	MRs that exist
+ * @num_ah:	AHs that exist
+ * @num_pd:	PDs that exist
+ * @num_uc:	user contexts that exist
+ * @port_active: the port state that was last reported by an event
+ */
+struct rxe_dev {
+	struct ib_device	ibdev;
+	struct rxe_link		*link;
+	struct net_device	*ndev;
+	netdevice_tracker	ndev_tracker;
+	struct xarray		mrs;
+	u32			mr_next;
+	struct xarray		ahs;
+	u32			ah_next;
+	spinlock_t		gid_lock;	/* see above */
+	struct rxe_gid __rcu	*gids[RXE_GID_TBL_LEN];
+	struct rxe_qp		*gsi_qp;
+	struct rxe_stats __percpu *stats;
+	atomic_t		num_qp;
+	atomic_t		num_cq;
+	atomic_t		num_mr;
+	atomic_t		num_ah;
+	atomic_t		num_pd;
+	atomic_t		num_uc;
+	unsigned long		port_active;	/* bit 0 */
+};
+
+static inline struct rxe_dev *to_rdev(struct ib_device *ibdev)
+{
+	return container_of(ibdev, struct rxe_dev, ibdev);
+}
+
+/**
+ * rxe_limit_get - count an object against its limit
+ * @n:		counter of the device
+ * @max:	the limit that query_device advertises
+ *
+ * Return: false when @max objects exist; else rxe_limit_put() gives it back.
+ */
+static inline bool rxe_limit_get(atomic_t *n, int max)
+{
+	return atomic_add_unless(n, 1, max);
+}
+
+static inline void rxe_limit_put(atomic_t *n)
+{
+	atomic_dec(n);
+}
+
+/**
+ * rxe_device_create - make and register the ib_device of a link
+ * @link:	the link; the device owns it from success on
+ * @name:	as the user gave it
+ * @ndev:	the netdev under it; a reference is taken
+ *
+ * Context: process, no RTNL.
+ * Return: the device, or ERR_PTR(): -ENOMEM, or what ib_register_device() says.
+ */
+struct rxe_dev *rxe_device_create(struct rxe_link *link, const char *name,
+				  struct net_device *ndev);
+
+/**
+ * rxe_device_event - report an event of the device's port
+ */
+void rxe_device_event(struct rxe_dev *rxe, enum ib_event_type event);
+
+#endif /* RXE_DEVICE_H */

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* GID table entries: an address, its namespace and its sockets. */
+#ifndef RXE_GID_H
+#define RXE_GID_H
+
+#include <linux/kref.h>
+#include <rdma/ib_verbs.h>
+
+struct rxe_dev;
+struct rxe_ns;
+
+/**
+ * struct rxe_gid - one entry of a device's GID table
+ * @ref:	the table, every path (struct rxe_path) and every QP that uses it
+ * @rcu:	readers of the tables use RCU
+ * @ns_entry:	in rxe_ns.gids
+ * @ns:		sockets; the table's reference is a user of them, the others
+ *		only a reference on memory; NULL when the entry is unusable
+ *		because it could not have any
+ * @rxe:	the device; valid while the entry is in a table
+ * @gid:	the address, IPv4 as ::ffff:a.b.c.d
+ * @ipv4:	it is an IPv4 address
+ * @linklocal:	IPv6 link-local: routes need @ifindex
+ * @ifindex:	of the netdev that has the address
+ * @own_ndev:	that netdev is the one under the link
+ * @dead:	removed from the table: nothing is sent from it any more
+ */
+struct rxe_gid {
+	struct kref		ref;
+	struct rcu_head		rcu;
+	struct list_head	ns_entry;
+	struct rxe_ns		*ns;
+	struct rxe_dev		*rxe;
+	union ib_gid		gid;
+	bool			ipv4;
+	bool			linklocal;
+	int			ifindex;
+	bool			own_ndev;
+	bool			dead;
+};
+
+/**
+ * rxe_gid_get - entry of a GID index
+ *
+ * Context: any.
+ * Return: the entry with a reference, NULL when there is none or it has no sockets.
+ */
+struct rxe_gid *rxe_gid_get(struct rxe_dev *rxe, unsigned int index);
+
+/* One more reference on an entry that the caller holds. */
+void rxe_gid_hold(struct rxe_gid *gid);
+
+/* Context: any. */
+void rxe_gid_put(struct rxe_gid *gid);
+
+/**
+ * rxe_gid_usable - can packets be sent from this entry now?
+ *
+ * Default GIDs exist without the address being on the netdev (IPv6 off, L3
+ * devices), and a point-to-point peer's address shows up as a GID.
+ *
+ * Context: any.
+ * Return: true when the address is a local one of the entry's namespace.
+ */
+bool rxe_gid_usable(struct rxe_gid *gid);
+
+/**
+ * rxe_gid_allowed - may the calling process use this entry? (DESIGN: isolation)
+ *
+ * Return: true when the entry's namespace is the caller's, or the caller has
+ * CAP_NET_ADMIN over it.
+ */
+bool rxe_gid_allowed(struct rxe_gid *gid);
+
+/**
+ * rxe_gid_is_local - is @addr one of the device's addresses behind these sockets?
+ * @rxe:	device
+ * @ns:		where the packet came in
+ * @addr:	destination address as a GID
+ * @ifindex:	where it came in, for link-local addresses
+ *
+ * Context: BH disabled or RCU.
+ */
+bool rxe_gid_is_local(struct rxe_dev *rxe, struct rxe_ns *ns, const union ib_gid *addr,
+		      int ifindex);
+
+/**
+ * rxe_gid_find_dev - the device that owns an address: QPN 1 and multicast alone
+ *
+ * Several devices may share an address (bridge and port, VLAN and parent): the
+ * one whose own netdev has it wins.
+ *
+ * Context: RCU read side; the result is valid within it.
+ * Return: device or NULL.
+ */
+struct rxe_dev *rxe_gid_find_dev(struct rxe_ns *ns, const union ib_gid *addr, int ifindex);
+
+/**
+ * rxe_gid_any_usable - has the device an entry that rxe_gid_usable() likes?
+ *
+ * Context: any.
+ */
+bool rxe_gid_any_usable(struct rxe_dev *rxe);
+
+/* ib_device_ops; hold the GID table's lock, may sleep, RTNL perhaps held */
+int rxe_add_gid(const struct ib_gid_attr *attr, void **context);
+int rxe_del_gid(const struct ib_gid_attr *attr, void **context);
+
+#endif /* RXE_GID_H */

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Links: what `rdma link add` makes, from before its ib_device to after it. */
+#ifndef RXE_MAIN_H
+#define RXE_MAIN_H
+
+#include <linux/completion.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/netdevice.h>
+
+struct net;
+struct rxe_dev;
+struct rxe_ns;
+
+enum rxe_link_state {
+	RXE_LINK_BUILDING,	/* newlink works on it */
+	RXE_LINK_LIVE,		/* its ib_device is registered */
+	RXE_LINK_DYING,		/* marked: unregistration is queued or under way */
+};
+
+/**
+ * struct rxe_link - one link
+ * @ref:	the list, the device, each waiter
+ * @entry:	in the module's list of links, protected by its spinlock (a
+ *		leaf: never held across an ib_* call, a socket release or a wait)
+ * @state:	protected by the same lock
+ * @ndev:	netdev, for comparison; the reference is the device's
+ * @net:	namespace at link add, for comparison
+ * @ns:		its sockets, as a user; given back when the device is gone
+ * @dev:	device; NULL while BUILDING
+ * @gone:	completed when the device is gone and the sockets are given back
+ */
+struct rxe_link {
+	struct kref		ref;
+	struct list_head	entry;
+	enum rxe_link_state	state;
+	struct net_device	*ndev;
+	const struct net	*net;
+	struct rxe_ns		*ns;
+	struct rxe_dev		*dev;
+	struct completion	gone;
+};
+
+/**
+ * rxe_link_gone - the ib_device of a link has been freed (dealloc_driver)
+ *
+ * Gives the sockets back and drops the device's reference on the link.
+ */
+void rxe_link_gone(struct rxe_link *link);
+
+/**
+ * rxe_link_kill_netdev - begin to unregister the links of a netdev
+ *
+ * Marks them, queues the unregistration, does not wait.
+ *
+ * Context: any; RTNL is normally held.
+ */
+void rxe_link_kill_netdev(const struct net_device *ndev);
+
+/* The same for all links of a namespace. */
+void rxe_link_kill_net(const struct net *net);
+
+/**
+ * rxe_link_wait_net - wait until no link of a namespace is left
+ *
+ * Context: process, no RTNL, no lock at all.
+ */
+void rxe_link_wait_net(const struct net *net);
+
+/**
+ * rxe_link_for_each_netdev - call @fn for the device of each LIVE link on @ndev
+ *
+ * Context: any; @fn runs with a reference on the ib_device.
+ */
+void rxe_link_for_each_netdev(const struct net_device *ndev, void (*fn)(struct rxe_dev *rxe));
+
+#endif /* RXE_MAIN_H */

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Memory regions. */
+#ifndef RXE_MR_H
+#define RXE_MR_H
+
+#include <linux/completion.h>
+#include <linux/refcount.h>
+#include <rdma/ib_verbs.h>
+
+struct rxe_dev;
+struct ib_umem;
+
+enum rxe_mr_type {
+	RXE_MR_DMA,	/* all of kernel memory, for kernel users */
+	RXE_MR_USER,	/* pinned user memory */
+};
+
+/**
+ * struct rxe_mr - memory region
+ * @ibmr:	core's part; lkey and rkey are equal
+ * @type:	what is behind it
+ * @access:	IB_ACCESS_* rights given at registration
+ * @iova:	first address that peers and SGEs use
+ * @length:	bytes; U64_MAX for RXE_MR_DMA
+ * @block_shift: log2 of the size of the blocks
+ * @first_offset: offset of @iova in the first block
+ * @nr_blocks:	number of blocks
+ * @blocks:	kernel address of each block
+ * @umem:	the pin, owned
+ * @ref:	one for the table, one for each holder (rxe_mr_get())
+ * @freed:	completed when @ref reaches zero; dereg waits for it
+ * @rcu:	lookups run under RCU
+ */
+struct rxe_mr {
+	struct ib_mr		ibmr;
+	enum rxe_mr_type	type;
+	int			access;
+	u64			iova;
+	u64			length;
+	unsigned int		block_shift;
+	u64			first_offset;
+	u64			nr_blocks;
+	void			**blocks;
+	struct ib_umem		*umem;
+	refcount_t		ref;
+	struct completion	freed;
+	struct rcu_head		rcu;
+};
+
+static inline struct rxe_mr *to_rmr(struct ib_mr *ibmr)
+{
+	return container_of(ibmr, struct rxe_mr, ibmr);
+}
+
+void rxe_mr_put(struct rxe_mr *mr);
+
+/* ib_device_ops */
+struct ib_dmah;
+struct ib_mr *rxe_get_dma_mr(struct ib_pd *ibpd, int access);
+struct ib_mr *rxe_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
+			      struct ib_dmah *dmah, struct ib_udata *udata);
+int rxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+
+#endif /* RXE_MR_H */

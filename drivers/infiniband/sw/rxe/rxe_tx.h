@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Bursts down to IP.
+ *
+ * An executor adds packets; consecutive packets of equal length share one skb
+ * (UDP_L4 segmentation, the last may be shorter).  Each segment has its own
+ * BTH, payload and ICRC.  Nothing outlives the run: what is added is sent or
+ * dropped by rxe_tx_end().
+ */
+#ifndef RXE_TX_H
+#define RXE_TX_H
+
+#include <linux/skbuff.h>
+#include "rxe_icrc.h"
+
+struct rxe_dev;
+struct rxe_path;
+struct rxe_route;
+
+/**
+ * struct rxe_tx - a run of packets along one path; lives on an executor's stack
+ * @rxe:	device, for its counters
+ * @path:	where to; constant during the run
+ * @route:	cache or NULL
+ * @skb:	the burst under construction, NULL when none
+ * @dst:	its route, with a reference
+ * @flow:	for the ICRC
+ * @last:	BTH of the last packet, its ICRC not yet written
+ * @last_len:	its bytes, without ICRC
+ * @seg_size:	bytes of each packet of the burst with ICRC
+ * @segs:	packets in the burst
+ * @max_segs:	what fits in this burst
+ * @closed:	the burst's last packet is shorter: nothing can follow
+ * @err:	first error of the run; later packets are still accepted, and dropped
+ * @sent:	packets handed to IP in this run
+ *
+ * Owned by rxe_tx.c; others read @err alone.
+ */
+struct rxe_tx {
+	struct rxe_dev		*rxe;
+	const struct rxe_path	*path;
+	struct rxe_route	*route;
+	struct sk_buff		*skb;
+	struct dst_entry	*dst;
+	struct rxe_icrc_flow	flow;
+	u8			*last;
+	unsigned int		last_len;
+	unsigned int		seg_size;
+	unsigned int		segs;
+	unsigned int		max_segs;
+	bool			closed;
+	int			err;
+	unsigned int		sent;
+};
+
+/**
+ * rxe_tx_begin - start a run
+ *
+ * Context: BH disabled, inside an executor, until rxe_tx_end().
+ */
+void rxe_tx_begin(struct rxe_tx *tx, struct rxe_dev *rxe, const struct rxe_path *path,
+		  struct rxe_route *route);
+
+/**
+ * rxe_tx_add - room for one more packet
+ * @tx:		run
+ * @len:	BTH to pad, bytes; a multiple of four, at most ROCE_MAX_HDR + 4096
+ *
+ * The caller writes all of it before the next call on @tx.  The ICRC is
+ * computed when the packet is closed, by the next rxe_tx_add() or the end.
+ *
+ * Return: where to write, 4-byte aligned and contiguous; NULL when there is no
+ * memory or no route (see @err): the packet counts as lost.
+ */
+u8 *rxe_tx_add(struct rxe_tx *tx, unsigned int len);
+
+/**
+ * rxe_tx_cancel - take the last packet back (its payload could not be read)
+ */
+void rxe_tx_cancel(struct rxe_tx *tx);
+
+/**
+ * rxe_tx_last - the BTH of the last packet while it can still be changed
+ *
+ * Return: its BTH, NULL when it has been sent or cancelled.
+ */
+static inline u8 *rxe_tx_last(struct rxe_tx *tx)
+{
+	return tx->last;
+}
+
+/**
+ * rxe_tx_end - send what is left and end the run
+ *
+ * Return: 0 or the first error of the run: -ENOMEM, -ENETUNREACH, -ENOBUFS
+ * (a queue dropped a packet) ...  Packets that did not go are lost like any
+ * other and counted in send_err.
+ */
+int rxe_tx_end(struct rxe_tx *tx);
+
+#endif /* RXE_TX_H */

@@ -1,9 +1,66 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# What is built is in Kbuild; "make help" lists the targets.
 
 KVER ?= $(shell uname -r)
 KDIR ?= /lib/modules/$(KVER)/build
+KERNEL ?= 6.12
 
 modules:
+	@test -e $(KDIR)/Makefile || { \
+		echo "$(KDIR) has no kernel headers: install linux-headers-$(KVER)," \
+		     "or say KDIR=DIRECTORY (or 'make modules-all')" >&2; exit 1; }
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
 
-.PHONY: modules
+clean:
+	find . -path ./build -prune -o -type f \( \
+		-name '*.o' -o -name '*.ko' -o -name '*.mod' -o -name '*.mod.c' -o \
+		-name '*.o.d' -o -name '.*.cmd' -o -name 'Module.symvers' -o \
+		-name 'modules.order' -o -name '.module-common.c' \) -exec rm -f {} +
+	rm -rf build
+
+install: modules
+	scripts/install-module $(KDIR) rdma_rxe.ko
+
+uninstall:
+	scripts/install-module --remove $(KDIR)
+
+dkms-install:
+	scripts/install-dkms $(KVER)
+
+dkms-uninstall:
+	scripts/install-dkms --remove
+
+modules-all: bootstrap
+	scripts/build-modules
+
+check: bootstrap
+	scripts/check
+
+demo: bootstrap
+	tools/testing/vm/run.sh --kernel $(KERNEL) -- tools/testing/vm/demo.sh
+
+test:
+	scripts/test
+
+bootstrap:
+	@scripts/bootstrap
+
+help:
+	@echo 'Build (headers of the kernel are enough):'
+	@echo '  modules         rdma_rxe.ko for the running kernel (default);'
+	@echo '                  KVER=RELEASE or KDIR=DIRECTORY for another one'
+	@echo '  clean           remove what was built'
+	@echo 'Install (as root):'
+	@echo '  dkms-install    with DKMS, which rebuilds it for each new kernel; KVER='
+	@echo '  dkms-uninstall  give the distribution its module back'
+	@echo '  install         the plain module, below /lib/modules/*/updates; KVER=, KDIR='
+	@echo '  uninstall       remove that one'
+	@echo 'Try and test (as root on Debian; a virtual machine runs the module):'
+	@echo '  demo            two namespaces, RDMA between them; KERNEL=6.1|6.12|7.3'
+	@echo '  test            everything, on all kernels'
+	@echo '  check           static checks'
+	@echo '  modules-all     build/KERNEL/rdma_rxe.ko for all kernels'
+
+.PHONY: modules clean install uninstall dkms-install dkms-uninstall \
+	modules-all check demo test bootstrap help

@@ -30,7 +30,7 @@ enum rxe_op_flags {
 	/* consumers */
 	RXE_OP_REQUEST	= 1 << 24,	/* goes to the responder */
 	RXE_OP_RESPONSE	= 1 << 25,	/* goes to the completer */
-	RXE_OP_RWQE	= 1 << 26,	/* consumes a receive WQE */
+	RXE_OP_RWQE	= 1 << 26,	/* takes a receive WQE on arrival */
 	RXE_OP_PAYLOAD	= 1 << 27,	/* may carry payload */
 };
 

@@ -113,6 +113,8 @@ unsigned int rxe_pkt_build(const struct rxe_pkt *pkt, u8 *data);
 /**
  * rxe_pkt_qpn - destination QPN without a full parse
  * @data:	at least a BTH
+ *
+ * Return: the QPN.
  */
 static inline u32 rxe_pkt_qpn(const u8 *data)
 {

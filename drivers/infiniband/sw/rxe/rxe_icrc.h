@@ -16,7 +16,7 @@
  * packet and are given to rxe_icrc().
  */
 struct rxe_icrc_flow {
-	u8	ip[40];
+	u8	ip[40] __aligned(4);
 	u8	ip_len;
 	__be16	sport;
 };
@@ -34,7 +34,7 @@ void rxe_icrc_flow_init(struct rxe_icrc_flow *flow, const void *ip, __be16 sport
  * @flow:	the headers ahead of the BTH
  * @ip_id:	IPv4 identification, host order; ignored for IPv6
  * @data:	from the BTH up to, without, the ICRC
- * @len:	its bytes
+ * @len:	its bytes, at least a BTH
  *
  * Context: any.
  * Return: the four bytes as they stand on the wire.

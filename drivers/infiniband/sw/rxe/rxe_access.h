@@ -10,9 +10,15 @@ struct rxe_pd;
 
 /**
  * rxe_range_ok - does [addr, addr + len) lie within [start, start + size)?
+ * @start:	first byte of the object
+ * @size:	its bytes
+ * @addr:	first byte of the access
+ * @len:	its bytes
  *
  * The range check of every path: nothing wraps, whatever the four values are.
  * A zero length fits anywhere within, the end included.
+ *
+ * Return: true if it does.
  */
 static inline bool rxe_range_ok(u64 start, u64 size, u64 addr, u64 len)
 {

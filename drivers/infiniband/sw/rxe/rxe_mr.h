@@ -25,7 +25,10 @@ enum rxe_mr_type {
  * @block_shift: log2 of the size of the blocks
  * @first_offset: offset of @iova in the first block
  * @nr_blocks:	number of blocks
- * @blocks:	kernel address of each block
+ * @blocks:	kernel address of each block; @block itself when there is one
+ * @block:	see @blocks
+ * @index:	place in the table of the device
+ * @variant:	random low byte of the key
  * @umem:	the pin, owned
  * @ref:	one for the table, one for each holder (rxe_mr_get())
  * @freed:	completed when @ref reaches zero; dereg waits for it
@@ -41,6 +44,9 @@ struct rxe_mr {
 	u64			first_offset;
 	u64			nr_blocks;
 	void			**blocks;
+	void			*block;
+	u32			index;
+	u8			variant;
 	struct ib_umem		*umem;
 	refcount_t		ref;
 	struct completion	freed;
@@ -50,6 +56,19 @@ struct rxe_mr {
 static inline struct rxe_mr *to_rmr(struct ib_mr *ibmr)
 {
 	return container_of(ibmr, struct rxe_mr, ibmr);
+}
+
+/* A key is the index in the table of MRs, 24 bits, and a random byte. */
+#define RXE_KEY_INDEX_SHIFT	8
+
+static inline u32 rxe_key_index(u32 key)
+{
+	return key >> RXE_KEY_INDEX_SHIFT;
+}
+
+static inline u32 rxe_mr_key(const struct rxe_mr *mr)
+{
+	return mr->index << RXE_KEY_INDEX_SHIFT | mr->variant;
 }
 
 void rxe_mr_put(struct rxe_mr *mr);

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Memory regions.
+ *
+ * An MR enters the table complete and never changes there.  dereg_mr takes it
+ * out, waits for the holders (rxe_mr_get()), each of which keeps it for one
+ * run of an executor at the most, and only then gives the memory back.
+ *
+ * The device has no DMA device, so the DMA addresses of the core are kernel
+ * virtual addresses, and physically contiguous memory is contiguous there too.
+ */
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/xarray.h>
+#include <rdma/ib_umem.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/iter.h>
+
+#include "rxe_device.h"
+#include "rxe_mr.h"
+
+/* Rights and hints that mean something here or can be ignored. */
+#define RXE_MR_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |	\
+			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |	\
+			 IB_ACCESS_MW_BIND | IB_ZERO_BASED | IB_ACCESS_HUGETLB | \
+			 IB_ACCESS_OPTIONAL)
+
+/* Index 0 stays empty, so no key is 0. */
+#define RXE_KEY_LIMIT	XA_LIMIT(1, (1 << 24) - 1)
+
+/*
+ * Publish a complete MR.  xa_alloc_cyclic() writes mr->index before lookups
+ * can see the MR; indices come again after 2^24 registrations only.
+ */
+static int mr_publish(struct rxe_dev *rxe, struct rxe_mr *mr)
+{
+	int err;
+
+	refcount_set(&mr->ref, 1);
+	init_completion(&mr->freed);
+	mr->variant = get_random_u8();
+	err = xa_alloc_cyclic_bh(&rxe->mrs, &mr->index, mr, RXE_KEY_LIMIT, &rxe->mr_next,
+				 GFP_KERNEL);
+	if (err < 0)
+		return err == -EBUSY ? -ENOMEM : err;
+	mr->ibmr.lkey = rxe_mr_key(mr);
+	mr->ibmr.rkey = rxe_mr_key(mr);
+	return 0;
+}
+
+static struct rxe_mr *mr_alloc(struct ib_pd *ibpd, enum rxe_mr_type type, int access)
+{
+	struct rxe_dev *rxe = to_rdev(ibpd->device);
+	struct rxe_mr *mr;
+
+	if (!rxe_limit_get(&rxe->num_mr, RXE_MAX_MR))
+		return ERR_PTR(-ENOMEM);
+	mr = kzalloc_obj(*mr, GFP_KERNEL_ACCOUNT);
+	if (!mr) {
+		rxe_limit_put(&rxe->num_mr);
+		return ERR_PTR(-ENOMEM);
+	}
+	/* The core sets these too, but only after the MR can be found. */
+	mr->ibmr.device = ibpd->device;
+	mr->ibmr.pd = ibpd;
+	mr->type = type;
+	mr->access = access;
+	return mr;
+}
+
+/* Undo mr_alloc() of an MR that was never published. */
+static void mr_free(struct rxe_mr *mr)
+{
+	rxe_limit_put(&to_rdev(mr->ibmr.device)->num_mr);
+	kfree(mr);
+}
+
+/* Most MRs are one block, by size or thanks to huge pages: no array for them. */
+static int mr_alloc_blocks(struct rxe_mr *mr)
+{
+	if (mr->nr_blocks == 1) {
+		mr->blocks = &mr->block;
+		return 0;
+	}
+	mr->blocks = kvmalloc_array(mr->nr_blocks, sizeof(*mr->blocks),
+				    GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	return mr->blocks ? 0 : -ENOMEM;
+}
+
+static void mr_free_blocks(struct rxe_mr *mr)
+{
+	if (mr->blocks != &mr->block)
+		kvfree(mr->blocks);
+}
+
+/*
+ * Blocks are aligned in the user's address space and in the kernel's, so
+ * @start decides about their size; @iova may be anything.
+ */
+static int mr_map(struct rxe_mr *mr, u64 start)
+{
+	struct ib_umem *umem = mr->umem;
+	struct ib_block_iter biter;
+	unsigned long size;
+	u64 i = 0;
+	int err;
+
+	size = ib_umem_find_best_pgsz(umem, PAGE_MASK, start);
+	if (!size)
+		return -EINVAL;
+	mr->block_shift = __ffs(size);
+	mr->first_offset = start & (size - 1);
+	mr->nr_blocks = ib_umem_num_dma_blocks(umem, size);
+	err = mr_alloc_blocks(mr);
+	if (err)
+		return err;
+
+	rdma_umem_for_each_dma_block(umem, &biter, size) {
+		mr->blocks[i++] = ib_virt_dma_to_ptr(rdma_block_iter_dma_address(&biter));
+		if (i % 4096 == 0)
+			cond_resched();
+	}
+	if (WARN_ON_ONCE(i != mr->nr_blocks)) {
+		mr_free_blocks(mr);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int check_reg(u64 start, u64 length, u64 iova, int access, struct ib_dmah *dmah)
+{
+	if (dmah || access & IB_ACCESS_ON_DEMAND)
+		return -EOPNOTSUPP;
+	if (access & ~RXE_MR_ACCESS)
+		return -EOPNOTSUPP;
+	if (!length || length > RXE_MAX_MR_SIZE)
+		return -EINVAL;
+	if (start + length < start || iova + (length - 1) < iova)
+		return -EINVAL;
+	return 0;
+}
+
+/**
+ * rxe_reg_user_mr - pin user memory and make it accessible through a key
+ * @ibpd:	PD
+ * @start:	user address of the first byte
+ * @length:	bytes, not 0
+ * @iova:	address of the first byte for peers and SGEs; with IB_ZERO_BASED
+ *		that is 0
+ * @access:	IB_ACCESS_*
+ * @dmah:	not supported
+ * @udata:	not used
+ *
+ * Context: process, may sleep.
+ * Return: the MR or ERR_PTR(): -EINVAL, -EOPNOTSUPP, -ENOMEM (the memlock
+ * limit or the device's limit too), -EPERM, -EFAULT.
+ */
+struct ib_mr *rxe_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
+			      struct ib_dmah *dmah, struct ib_udata *udata)
+{
+	struct rxe_mr *mr;
+	int err;
+
+	err = check_reg(start, length, iova, access, dmah);
+	if (err)
+		return ERR_PTR(err);
+
+	mr = mr_alloc(ibpd, RXE_MR_USER, access);
+	if (IS_ERR(mr))
+		return ERR_CAST(mr);
+	mr->iova = access & IB_ZERO_BASED ? 0 : iova;
+	mr->length = length;
+
+	mr->umem = ib_umem_get_va(ibpd->device, start, length, access);
+	if (IS_ERR(mr->umem)) {
+		err = PTR_ERR(mr->umem);
+		goto err_free;
+	}
+	err = mr_map(mr, start);
+	if (err)
+		goto err_umem;
+	err = mr_publish(to_rdev(ibpd->device), mr);
+	if (err)
+		goto err_blocks;
+	return &mr->ibmr;
+
+err_blocks:
+	mr_free_blocks(mr);
+err_umem:
+	ib_umem_release(mr->umem);
+err_free:
+	mr_free(mr);
+	return ERR_PTR(err);
+}
+
+/**
+ * rxe_get_dma_mr - all of kernel memory, for a PD of a kernel user
+ * @ibpd:	PD
+ * @access:	IB_ACCESS_*; remote rights only with IB_PD_UNSAFE_GLOBAL_RKEY
+ *
+ * Context: process, may sleep.
+ * Return: the MR or ERR_PTR(): -EOPNOTSUPP, -ENOMEM.
+ */
+struct ib_mr *rxe_get_dma_mr(struct ib_pd *ibpd, int access)
+{
+	struct rxe_mr *mr;
+	int err;
+
+	if (access & ~RXE_MR_ACCESS)
+		return ERR_PTR(-EOPNOTSUPP);
+	mr = mr_alloc(ibpd, RXE_MR_DMA, access);
+	if (IS_ERR(mr))
+		return ERR_CAST(mr);
+	mr->length = U64_MAX;
+	err = mr_publish(to_rdev(ibpd->device), mr);
+	if (err) {
+		mr_free(mr);
+		return ERR_PTR(err);
+	}
+	return &mr->ibmr;
+}
+
+/**
+ * rxe_mr_put - drop a reference of rxe_mr_get()
+ * @mr:	MR
+ *
+ * Context: any.
+ */
+void rxe_mr_put(struct rxe_mr *mr)
+{
+	if (refcount_dec_and_test(&mr->ref))
+		complete(&mr->freed);
+}
+
+/**
+ * rxe_dereg_mr - end an MR
+ * @ibmr:	MR of rxe_reg_user_mr() or rxe_get_dma_mr()
+ * @udata:	not used
+ *
+ * When it returns, nothing reads or writes the memory through this MR.
+ *
+ * Context: process, sleeps until all holders are done.
+ * Return: 0.
+ */
+int rxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
+{
+	struct rxe_dev *rxe = to_rdev(ibmr->device);
+	struct rxe_mr *mr = to_rmr(ibmr);
+
+	xa_erase_bh(&rxe->mrs, mr->index);
+	rxe_mr_put(mr);
+	wait_for_completion(&mr->freed);
+
+	mr_free_blocks(mr);
+	ib_umem_release(mr->umem);
+	rxe_limit_put(&rxe->num_mr);
+	kfree_rcu(mr, rcu);
+	return 0;
+}

@@ -3,10 +3,35 @@
 #ifndef RXE_COPY_H
 #define RXE_COPY_H
 
+#include <linux/string.h>
 #include <rdma/ib_verbs.h>
 
 struct rxe_mr;
 struct rxe_pd;
+
+/**
+ * rxe_memcpy - memcpy() for payloads
+ * @dst:	destination
+ * @src:	source, not overlapping
+ * @len:	bytes
+ *
+ * Without FSRM the kernel's memcpy() is a loop over registers, twice the
+ * instructions of "rep movsq"; short copies are left to it, for the start-up
+ * of a string instruction.  So are all when an instrumented one is wanted.
+ */
+static inline void rxe_memcpy(void *dst, const void *src, size_t len)
+{
+#if defined(CONFIG_X86_64) && !defined(CONFIG_KASAN) && !defined(CONFIG_KMSAN)
+	if (len >= 256) {
+		size_t words = len / 8;
+
+		len %= 8;
+		asm volatile("rep movsq"
+			     : "+D" (dst), "+S" (src), "+c" (words) : : "memory");
+	}
+#endif
+	memcpy(dst, src, len);
+}
 
 /**
  * rxe_mr_read - copy out of an MR
@@ -21,8 +46,12 @@ void rxe_mr_read(const struct rxe_mr *mr, u64 va, void *dst, unsigned int len);
 
 /**
  * rxe_mr_write - copy into an MR
+ * @mr:		as for rxe_mr_read()
+ * @va:		first byte
+ * @src:	source
+ * @len:	bytes
  *
- * As rxe_mr_read(), the other way.
+ * Context: any.
  */
 void rxe_mr_write(const struct rxe_mr *mr, u64 va, const void *src, unsigned int len);
 
@@ -51,6 +80,11 @@ struct rxe_sg_cursor {
 
 /**
  * rxe_sg_init - start at the first byte of a list
+ * @c:		cursor
+ * @pd:		PD that the keys must belong to
+ * @sge:	the list, in kernel memory; must outlive the cursor
+ * @num_sge:	its length
+ * @access:	rights that every copy needs
  *
  * Takes no reference yet; rxe_sg_release() ends it.
  */
@@ -59,6 +93,8 @@ void rxe_sg_init(struct rxe_sg_cursor *c, struct rxe_pd *pd, const struct ib_sge
 
 /**
  * rxe_sg_seek - go to byte @offset, counted from the start of the list
+ * @c:		cursor
+ * @offset:	bytes
  *
  * An offset behind the end leaves the cursor at the end.
  */
@@ -66,6 +102,9 @@ void rxe_sg_seek(struct rxe_sg_cursor *c, u64 offset);
 
 /**
  * rxe_sg_read - copy the next @len bytes of the list to @dst and advance
+ * @c:		cursor
+ * @dst:	destination
+ * @len:	bytes
  *
  * Return: 0; -EINVAL, -EACCES or -ERANGE as rxe_mr_get(), or -ERANGE at the
  * end of the list: then the cursor's place is undefined.
@@ -74,6 +113,9 @@ int rxe_sg_read(struct rxe_sg_cursor *c, void *dst, unsigned int len);
 
 /**
  * rxe_sg_write - copy @len bytes from @src to the next bytes of the list and advance
+ * @c:		cursor
+ * @src:	source
+ * @len:	bytes
  *
  * Return: as rxe_sg_read().
  */
@@ -81,8 +123,13 @@ int rxe_sg_write(struct rxe_sg_cursor *c, const void *src, unsigned int len);
 
 /**
  * rxe_sg_check - can all of the list be accessed?
+ * @pd:		PD that the keys must belong to
+ * @sge:	the list, in kernel memory
+ * @num_sge:	its length
+ * @access:	rights that are needed
  *
- * Looks every key up without copying.
+ * Looks every key up without copying, but for SGEs of length 0, whose key
+ * does not matter anywhere.
  *
  * Return: 0, or the error of the first SGE that rxe_mr_get() refuses.
  */
@@ -90,6 +137,7 @@ int rxe_sg_check(struct rxe_pd *pd, const struct ib_sge *sge, unsigned int num_s
 
 /**
  * rxe_sg_release - drop the MR that the cursor holds
+ * @c:		cursor; any function may be called on it again
  */
 void rxe_sg_release(struct rxe_sg_cursor *c);
 

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Copies between packets and registered memory. */
+#include <linux/err.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "rxe_access.h"
+#include "rxe_copy.h"
+#include "rxe_mr.h"
+
+/*
+ * Where the byte at @va is, and how many bytes follow it there; the caller's
+ * range check makes the index valid.
+ */
+static void *mr_ptr(const struct rxe_mr *mr, u64 va, u64 *room)
+{
+	u64 off, in_block;
+
+	if (mr->type == RXE_MR_DMA) {
+		*room = U64_MAX;
+		return ib_virt_dma_to_ptr(va);
+	}
+	off = va - mr->iova + mr->first_offset;
+	in_block = off & ((1ULL << mr->block_shift) - 1);
+	*room = (1ULL << mr->block_shift) - in_block;
+	return mr->blocks[off >> mr->block_shift] + in_block;
+}
+
+void rxe_mr_read(const struct rxe_mr *mr, u64 va, void *dst, unsigned int len)
+{
+	while (len) {
+		u64 room;
+		void *src = mr_ptr(mr, va, &room);
+		unsigned int n = min_t(u64, len, room);
+
+		rxe_memcpy(dst, src, n);
+		dst += n;
+		va += n;
+		len -= n;
+	}
+}
+
+void rxe_mr_write(const struct rxe_mr *mr, u64 va, const void *src, unsigned int len)
+{
+	while (len) {
+		u64 room;
+		void *dst = mr_ptr(mr, va, &room);
+		unsigned int n = min_t(u64, len, room);
+
+		rxe_memcpy(dst, src, n);
+		src += n;
+		va += n;
+		len -= n;
+	}
+}
+
+static void sg_drop_mr(struct rxe_sg_cursor *c)
+{
+	if (c->mr)
+		rxe_mr_put(c->mr);
+	c->mr = NULL;
+}
+
+void rxe_sg_init(struct rxe_sg_cursor *c, struct rxe_pd *pd, const struct ib_sge *sge,
+		 unsigned int num_sge, int access)
+{
+	*c = (struct rxe_sg_cursor) {
+		.pd		= pd,
+		.sge		= sge,
+		.num_sge	= num_sge,
+		.access		= access,
+	};
+}
+
+void rxe_sg_seek(struct rxe_sg_cursor *c, u64 offset)
+{
+	unsigned int i = 0;
+
+	while (i < c->num_sge && offset >= c->sge[i].length) {
+		offset -= c->sge[i].length;
+		i++;
+	}
+	if (i != c->cur)
+		sg_drop_mr(c);
+	c->cur = i;
+	c->off = i < c->num_sge ? offset : 0;
+}
+
+/*
+ * Go on to the next byte of the list and look its MR up.
+ * Return: bytes from there to the end of its SGE, or an error.
+ */
+static s64 sg_run(struct rxe_sg_cursor *c)
+{
+	const struct ib_sge *sge;
+	struct rxe_mr *mr;
+
+	while (c->cur < c->num_sge && c->off >= c->sge[c->cur].length) {
+		sg_drop_mr(c);
+		c->cur++;
+		c->off = 0;
+	}
+	if (c->cur >= c->num_sge)
+		return -ERANGE;
+
+	sge = &c->sge[c->cur];
+	if (!c->mr) {
+		mr = rxe_mr_get(c->pd, sge->lkey, c->access, sge->addr, sge->length);
+		if (IS_ERR(mr))
+			return PTR_ERR(mr);
+		c->mr = mr;
+	}
+	return sge->length - c->off;
+}
+
+int rxe_sg_read(struct rxe_sg_cursor *c, void *dst, unsigned int len)
+{
+	while (len) {
+		s64 run = sg_run(c);
+		unsigned int n;
+
+		if (run < 0)
+			return run;
+		n = min_t(s64, len, run);
+		rxe_mr_read(c->mr, c->sge[c->cur].addr + c->off, dst, n);
+		dst += n;
+		c->off += n;
+		len -= n;
+	}
+	return 0;
+}
+
+int rxe_sg_write(struct rxe_sg_cursor *c, const void *src, unsigned int len)
+{
+	while (len) {
+		s64 run = sg_run(c);
+		unsigned int n;
+
+		if (run < 0)
+			return run;
+		n = min_t(s64, len, run);
+		rxe_mr_write(c->mr, c->sge[c->cur].addr + c->off, src, n);
+		src += n;
+		c->off += n;
+		len -= n;
+	}
+	return 0;
+}
+
+int rxe_sg_check(struct rxe_pd *pd, const struct ib_sge *sge, unsigned int num_sge, int access)
+{
+	unsigned int i;
+
+	for (i = 0; i < num_sge; i++) {
+		struct rxe_mr *mr;
+
+		if (!sge[i].length)
+			continue;
+		mr = rxe_mr_get(pd, sge[i].lkey, access, sge[i].addr, sge[i].length);
+		if (IS_ERR(mr))
+			return PTR_ERR(mr);
+		rxe_mr_put(mr);
+	}
+	return 0;
+}
+
+void rxe_sg_release(struct rxe_sg_cursor *c)
+{
+	sg_drop_mr(c);
+}

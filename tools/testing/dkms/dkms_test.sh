@@ -112,11 +112,13 @@ echo "1..$((tests * ${#kernels[@]}))"
 for kernel in "${kernels[@]}"; do
 	before=$count
 	while IFS= read -r line; do
-		printf '%s\n' "$line"
 		case $line in
 		'ok '*) count=$((count + 1)) ;;
 		'not ok '*) count=$((count + 1)) failed=$((failed + 1)) ;;
+		'#'*) ;;
+		*) line="# $line" ;;
 		esac
+		printf '%s\n' "$line"
 	done < <("$vm/chroot.sh" --kernel "$kernel" -- \
 			"$dir/${0##*/}" --inside "$kernel" "$count" </dev/null 2>&1)
 	if [ "$count" -ne $((before + tests)) ]; then

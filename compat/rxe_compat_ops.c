@@ -45,7 +45,7 @@ struct net_device *compat_device_get_netdev(struct ib_device *ib_dev, u32 port)
 /*
  * The state that a device's port last told its users, by the device's address:
  * two netdev events with nothing in between are one event of the port. Erased
- * when the device goes.
+ * when the device goes, so a driver without dealloc_driver must not use it.
  */
 static DEFINE_XARRAY(compat_port_states);
 
@@ -189,8 +189,7 @@ static void compat_dealloc_driver(struct ib_device *device)
 #ifndef HAVE_IB_PORT_STATE_EVENT
 	xa_erase(&compat_port_states, (unsigned long)device);
 #endif
-	if (compat_driver.dealloc_driver)
-		compat_driver.dealloc_driver(device);
+	compat_driver.dealloc_driver(device);
 }
 
 /* Put a thunk in the kernel's table and the driver's function behind it. */
@@ -223,7 +222,6 @@ void compat_set_device_ops(struct ib_device *device,
 		.port_groups = ops->port_groups,
 		COMPAT_SAME_OPS(COMPAT_COPY_OP)
 		COMPAT_OBJ_SIZES(COMPAT_COPY_SIZE)
-		.dealloc_driver = compat_dealloc_driver,
 #ifdef HAVE_ROBUST_UDATA
 		.uverbs_robust_udata = ops->uverbs_robust_udata,
 #endif
@@ -279,8 +277,7 @@ void compat_set_device_ops(struct ib_device *device,
 	COMPAT_THUNK(counter_unbind_qp, counter_unbind_qp,
 		     compat_counter_unbind_qp);
 #endif
-	if (ops->dealloc_driver)
-		WRITE_ONCE(compat_driver.dealloc_driver, ops->dealloc_driver);
+	COMPAT_THUNK(dealloc_driver, dealloc_driver, compat_dealloc_driver);
 #ifndef HAVE_OP_REPORT_PORT_EVENT
 	if (ops->report_port_event)
 		WRITE_ONCE(compat_driver.report_port_event,
@@ -309,6 +306,10 @@ static int compat_netdev_event(struct notifier_block *nb, unsigned long event,
 	default:
 		return NOTIFY_DONE;
 	}
+
+	/* As in the core: bonds are left to the driver. */
+	if (netif_is_lag_master(ndev) || netif_is_lag_port(ndev))
+		return NOTIFY_DONE;
 
 	ibdev = ib_device_get_by_netdev(ndev, RDMA_DRIVER_RXE);
 	if (!ibdev)

@@ -1,0 +1,361 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# root.sh [--rebuild] [--update] SUITE
+#
+# Prints the directory of a Debian root of SUITE, and builds it first if the
+# cache has none for the package list and the versions that the archive offers.
+#
+#   --rebuild  build it even if there is one
+#   --update   look at the archive now, not only if the last look is a day old
+#
+# The directory holds
+#   root/     the root: the VM's user space and kernels, and the chroot in which
+#             modules are built.  Never written to once it is built.
+#   kernels   "NAME RELEASE" for each kernel in it
+#   packages  "NAME VERSION" for each package in it
+#   initrd/   made by initrd.sh
+#   lock      users hold a shared lock on it; who removes the directory, an
+#             exclusive one
+#
+# A root is built in a directory of its own under tmp/ and renamed when it is
+# complete.
+
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+rebuild='' update='' suite=''
+while [ $# -gt 0 ]; do
+	case $1 in
+	--rebuild) rebuild=1 ;;
+	--update) update=1 ;;
+	-h|--help) sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	-*) vm_die "unknown option $1" ;;
+	*) suite=$1 ;;
+	esac
+	shift
+done
+awk -v s="$suite" '!/^#/ && $2 == s { ok = 1 } END { exit !ok }' \
+	"$vm_dir/kernels.conf" || vm_die "no kernel is in suite '$suite'"
+
+roots=$vm_cache/roots
+archive=$vm_cache/archive/$suite
+mkdir -p "$roots" "$archive" "$vm_cache/tmp"
+
+# Where the system itself gets Debian from, as "URI SUITE" lines; failing that,
+# where mmdebstrap would.
+system_sources() {
+	if grep -qs '^ID=debian$' /etc/os-release; then
+		# shellcheck disable=SC2016 # apt's variables
+		apt-get indextargets --format '$(REPO_URI) $(RELEASE)' \
+			'Created-By: Packages' 2>/dev/null || true
+	fi
+}
+default_sources() {
+	# the hook fails on purpose: the list is all that is wanted
+	# shellcheck disable=SC2016 # expanded by the hook's shell
+	mmdebstrap --quiet --mode=root --variant=custom \
+		--setup-hook='sed -n "s/^deb \(\[[^]]*\] \)\?\([^ ]*\) \([^ ]*\) .*/LIST \2 \3/p" "$1"/etc/apt/sources.list >&2; exit 1' \
+		"$suite" /dev/null 2>&1 | sed -n 's/^LIST //p' || true
+}
+
+write_sources() {
+	local list main security
+	list=$(system_sources)
+	main=$(awk '$2 !~ /-/ { print $1; exit }' <<<"$list")
+	security=$(awk '$2 ~ /-security$/ { print $1; exit }' <<<"$list")
+	if [ -z "$main" ] || [ -z "$security" ]; then
+		vm_need mmdebstrap
+		list=$(default_sources)
+		main=$(awk '$2 !~ /-/ { print $1; exit }' <<<"$list")
+		security=$(awk '$2 ~ /-security$/ { print $1; exit }' <<<"$list")
+	fi
+	[ -n "$main" ] || return 1
+	local backports=
+	[ "$suite" = bookworm ] || backports=$suite-backports
+	local keyring=/usr/share/keyrings/debian-archive-keyring.gpg opt=
+	[ ! -e "$keyring" ] || opt="[signed-by=$keyring] "
+	for s in $suite $suite-updates $backports; do
+		echo "deb $opt$main $s main"
+	done
+	[ -z "$security" ] || echo "deb $opt$security $suite-security main"
+}
+
+# apt with a state of its own, which knows SUITE and nothing of the system's
+private_apt() {
+	local tool=$1
+	shift
+	mkdir -p "$archive/state/lists/partial" "$archive/cache/archives/partial"
+	: >"$archive/state/status"
+	"$tool" -o Dir::State="$archive/state" \
+		-o Dir::State::status="$archive/state/status" \
+		-o Dir::Cache="$archive/cache" \
+		-o Dir::Etc::sourcelist="$archive/sources.list" \
+		-o Dir::Etc::sourceparts=/dev/null \
+		-o Dir::Etc::preferences=/dev/null \
+		-o Dir::Etc::preferencesparts=/dev/null \
+		-o APT::Architecture=amd64 -o APT::Architectures=amd64 \
+		-o APT::Sandbox::User=root \
+		-o Acquire::Languages=none -o Acquire::Retries=2 "$@"
+}
+
+# packages.conf for this suite
+wanted() {
+	awk -v s="$suite" '{ sub(/#.*/, "") } NF == 1 { print $1 }
+		NF > 1 { for (i = 2; i <= NF; i++) if ($i == s) print $1 }' \
+		"$vm_dir/packages.conf"
+}
+
+# Writes what the archive offers now to $archive/candidates: "kernel NAME
+# RELEASE" and "package NAME VERSION" lines.
+look_at_archive() {
+	local new=$archive/candidates.new
+	write_sources >"$archive/sources.list.new" &&
+		mv "$archive/sources.list.new" "$archive/sources.list" || return 1
+	private_apt apt-get -qq update >&2 || return 1
+
+	local names=$archive/names name s regex release
+	local packages=()
+	private_apt apt-cache pkgnames linux- >"$names"
+	: >"$new"
+	while read -r name s regex; do
+		[ "$s" = "$suite" ] || continue
+		release=$(sed -nE "s/^linux-headers-($regex-amd64)\$/\1/p" "$names" |
+			sort -V | tail -n 1)
+		if [ -z "$release" ]; then
+			vm_say "the archive has no kernel $name"
+			return 1
+		fi
+		echo "kernel $name $release" >>"$new"
+		packages+=("linux-headers-$release")
+		# From 7.x on the image is split, and linux-image only adds
+		# the hooks that make an initramfs.
+		if grep -qx "linux-binary-$release" "$names"; then
+			packages+=("linux-binary-$release" "linux-modules-$release")
+		else
+			packages+=("linux-image-$release")
+		fi
+	done < <(grep -v '^#' "$vm_dir/kernels.conf")
+	mapfile -t -O "${#packages[@]}" packages < <(wanted)
+
+	private_apt apt-cache policy "${packages[@]}" |
+		awk '/^[^ ].*:$/ { sub(/:$/, ""); p = $0 }
+		     $1 == "Candidate:" { print "package", p, $2 }' >"$new.p"
+	local missing
+	missing=$(comm -23 <(printf '%s\n' "${packages[@]}" | sort -u) \
+		<(awk '$3 != "(none)" { print $2 }' "$new.p" | sort -u) | xargs)
+	if [ -n "$missing" ]; then
+		vm_say "the archive lacks: $missing"
+		return 1
+	fi
+	cat "$new.p" >>"$new"
+	rm -f "$new.p" "$names"
+	# so that a changed list is looked up again
+	cksum <(wanted) "$vm_dir/kernels.conf" | awk '{ print "list", $1, $2 }' >>"$new"
+	mv "$new" "$archive/candidates"
+}
+
+candidates_are_fresh() {
+	[ -s "$archive/candidates" ] || return 1
+	[ -z "$(find "$archive/candidates" -mtime +0)" ] || return 1
+	cksum <(wanted) "$vm_dir/kernels.conf" | awk '{ print "list", $1, $2 }' |
+		cmp -s - <(grep '^list ' "$archive/candidates")
+}
+
+# What a root depends on: the versions, and how it is made.
+root_key() {
+	{ cat "$archive/candidates"; build_recipe; } | sha256sum | cut -c 1-16
+}
+
+newest_root() {
+	# shellcheck disable=SC2012 # the names are ours
+	ls -td "$roots/$suite"-*/ 2>/dev/null | sed 's,/$,,' | head -n 1
+}
+
+# Everything about the making of a root that is not a package's version; its
+# text is part of the key.
+build_recipe() { declare -f build_root finish_root; }
+
+# build_root DIR: DIR/root, DIR/kernels, DIR/packages
+build_root() {
+	local dir=$1 packages path excludes=()
+	packages=$(awk '$1 == "package" { print $2 }' "$archive/candidates" | paste -sd,)
+
+	# Documentation stays out, but for the Python tests of rdma-core; so do
+	# modules for hardware that no VM has, which would make depmod and
+	# unpacking slow.
+	for path in '/usr/share/man/*' '/usr/share/locale/*' '/usr/share/info/*' \
+		'/usr/share/doc/*' '/etc/kernel/*/*initramfs*'; do
+		excludes+=(--dpkgopt="path-exclude=$path")
+	done
+	for path in '/usr/share/doc/*/copyright' '/usr/share/doc/rdma-core/*'; do
+		excludes+=(--dpkgopt="path-include=$path")
+	done
+	for path in sound drivers/{gpu,media,staging,iio,usb,hid,input,mmc,mtd,ata} \
+		drivers/net/{wireless,can,usb,arcnet,hamradio,wan} \
+		drivers/{scsi,video,hwmon,platform,isdn,bluetooth,comedi}; do
+		excludes+=(--dpkgopt="path-exclude=*/lib/modules/*/kernel/$path/*")
+	done
+
+	# the system's way to the archive, if it has one
+	apt-config dump --format '%F "%v";%n' |
+		grep -iE '^Acquire::https?::(Proxy|Timeout)' >"$dir/apt.conf" || true
+
+	# A mount namespace, so that mmdebstrap's mounts cannot outlive it; a
+	# process namespace, so that it cannot outlive us.
+	unshare --mount --pid --fork --kill-child --mount-proc \
+		mmdebstrap --quiet --mode=root --variant=essential \
+		--architectures=amd64 --format=directory \
+		--aptopt='APT::Install-Recommends "false"' \
+		--aptopt='Acquire::Languages "none"' \
+		--aptopt='Acquire::Retries "2"' \
+		--aptopt="$dir/apt.conf" \
+		"${excludes[@]}" --include="$packages" \
+		"$suite" "$dir/root" "$archive/sources.list" >&2
+
+	finish_root "$dir"
+}
+
+finish_root() {
+	local dir=$1 root=$1/root release
+	awk '$1 == "kernel" { print $2, $3 }' "$archive/candidates" >"$dir/kernels"
+	# shellcheck disable=SC2016 # expanded by dpkg-query
+	chroot "$root" dpkg-query -W -f '${Package} ${Version}\n' >"$dir/packages"
+	awk '{ print $2 }' "$dir/kernels" | while read -r release; do
+		# from 7.x on the kernel lies with its modules, and only the
+		# hooks that are left out here copy it to /boot
+		if [ ! -e "$root/boot/vmlinuz-$release" ]; then
+			ln "$root/usr/lib/modules/$release/vmlinuz" \
+				"$root/boot/vmlinuz-$release"
+		fi
+		chroot "$root" test -e "/lib/modules/$release/build/Makefile" ||
+			vm_die "no headers of $release"
+		chroot "$root" depmod "$release"
+	done
+
+	# rdma-core's own tests come as gzipped examples
+	mkdir -p "$root/usr/lib/rdma-core-tests"
+	cp -r "$root/usr/share/doc/rdma-core/tests" "$root/usr/lib/rdma-core-tests/"
+	find "$root/usr/lib/rdma-core-tests" -name '*.gz' -exec gunzip {} +
+
+	rm -f "$root/etc/resolv.conf"
+	echo vm >"$root/etc/hostname"
+	printf '127.0.0.1 localhost vm\n::1 localhost\n' >"$root/etc/hosts"
+}
+
+# Removes what is under a directory that nobody can see any more.
+discard() {
+	local gone
+	gone=$(mktemp -d "$vm_cache/tmp/gone.XXXXXX")
+	mv "$1" "$gone/" && rm -rf --one-file-system "$gone"
+}
+
+# Leftovers of builds that were killed: their lock is free.
+sweep_tmp() {
+	local dir
+	for dir in "$vm_cache"/tmp/*/; do
+		[ -e "$dir/lock" ] || continue
+		(flock --exclusive --nonblock 9 && rm -rf --one-file-system "$dir") \
+			9<"$dir/lock" || true
+	done
+}
+
+# Other roots of this suite: gone when nobody uses them or has for three days
+# (two checkouts may want different roots).
+prune() {
+	local dir
+	for dir in "$roots/$suite"-*/; do
+		dir=${dir%/}
+		[ "$dir" != "$1" ] || continue
+		[ -e "$dir/lock" ] || continue
+		[ -n "$(find "$dir/lock" -mmin +4320)" ] || continue
+		(flock --exclusive --nonblock 9 && discard "$dir") 9<"$dir/lock" || true
+	done
+}
+
+# In braces, so that bash has read all of it before it runs any of it: a build
+# takes minutes, in which the script may change.
+{
+if [ -n "$update" ] || ! candidates_are_fresh; then
+	vm_need_root
+	vm_need apt-get flock
+	exec {archive_lock}>"$archive/lock"
+	flock "$archive_lock"
+	if [ -n "$update" ] || ! candidates_are_fresh; then
+		if ! look_at_archive; then
+			[ -s "$archive/candidates" ] ||
+				vm_die "cannot read the package archive of $suite"
+			vm_say "cannot read the package archive of $suite: using what is known"
+			# ask again in an hour
+			touch -d '23 hours ago' "$archive/candidates"
+		fi
+	fi
+	exec {archive_lock}>&-
+fi
+
+home=$roots/$suite-$(root_key)
+if [ -z "$rebuild" ] && [ -d "$home" ]; then
+	touch -c "$home/lock"
+	echo "$home"
+	exit 0
+fi
+
+vm_need_root
+vm_need mmdebstrap unshare flock
+exec {build_lock}>"$roots/.lock-$suite"
+if ! flock --nonblock "$build_lock"; then
+	vm_say "waiting for another run that builds the $suite root"
+	flock "$build_lock"
+fi
+if [ -z "$rebuild" ] && [ -d "$home" ]; then
+	echo "$home"
+	exit 0
+fi
+
+sweep_tmp
+tmp=$(mktemp -d "$vm_cache/tmp/$suite.XXXXXX")
+chmod 755 "$tmp"
+build_pid=
+# shellcheck disable=SC2317 # by the trap
+give_up() {
+	# its own process group; with unshare goes all that is in its namespace
+	[ -z "$build_pid" ] || kill -KILL -- "-$build_pid" 2>/dev/null || true
+	[ -z "$build_pid" ] || wait "$build_pid" 2>/dev/null || true
+	rm -rf --one-file-system "$tmp"
+}
+trap give_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+exec {tmp_lock}>"$tmp/lock"
+flock "$tmp_lock"
+
+vm_say "building the $suite root ($(awk '$1 == "kernel" { print $3 }' \
+	"$archive/candidates" | xargs)), which takes some minutes"
+start=$SECONDS
+set -m
+(build_root "$tmp") </dev/null &
+build_pid=$!
+set +m
+if ! wait "$build_pid"; then
+	old=$(newest_root)
+	[ -n "$old" ] || vm_die "cannot build the $suite root"
+	vm_say "cannot build the $suite root: using the last one, $old"
+	echo "$old"
+	exit 0
+fi
+build_pid=
+mkdir "$tmp/initrd"
+if [ -d "$home" ]; then
+	exec 8<"$home/lock"
+	vm_say "waiting for the users of the old root"
+	flock --exclusive 8
+	discard "$home"
+fi
+mv -T "$tmp" "$home"
+trap - EXIT
+exec {tmp_lock}>&-
+vm_say "built in $((SECONDS - start)) s: $home"
+prune "$home"
+echo "$home"
+exit
+}

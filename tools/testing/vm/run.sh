@@ -1,0 +1,218 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# run.sh --kernel NAME [OPTION...] -- COMMAND...
+#
+# Boots a Debian kernel in QEMU, runs COMMAND in it as root, in the checkout,
+# with the rdma_rxe that was built from it; shows COMMAND's output and exits
+# with its status.
+#
+#   --kernel NAME   a kernel of kernels.conf
+#   --intree        leave the distribution's own rdma_rxe in place
+#   --counted       one CPU whose clock counts instructions: one virtual
+#                   nanosecond each, so figures repeat on any machine
+#   --cpus N        (2)
+#   --mem M         (3G) half of it at most for files that the VM writes
+#   --timeout S     (600) seconds until a VM that does not end is killed
+#   --append ARGS   more for the kernel's command line
+#   --console FILE  keep the console's log there; without it the log goes to a
+#                   temporary directory, kept if the run fails
+#   -v              say what happens, on stderr
+#
+# Exit status:
+#   0..122  COMMAND's own
+#   123     COMMAND's own was above that
+#   124     the kernel's log has a warning, an oops or the like (its lines are
+#           shown on stderr), or the kernel crashed
+#   125     the bed failed: no root, no module, QEMU did not work, ...
+#   126     the time-out has passed
+#   130,143 interrupted, terminated
+
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+kernel='' intree='' counted='' cpus='' mem=3G timeout=600 append='' console='' verbose=''
+while [ $# -gt 0 ]; do
+	case $1 in
+	--kernel) kernel=${2-}; shift ;;
+	--intree) intree=1 ;;
+	--counted) counted=1 ;;
+	--cpus) cpus=${2-}; shift ;;
+	--mem) mem=${2-}; shift ;;
+	--timeout) timeout=${2-}; shift ;;
+	--append) append=${2-}; shift ;;
+	--console) console=${2-}; shift ;;
+	-v) verbose=1 ;;
+	-h|--help) sed -n '4,/^$/s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	--) shift; break ;;
+	*) vm_die "unknown option '$1' (see --help)" ;;
+	esac
+	[ $# -eq 0 ] || shift
+done
+[ -n "$kernel" ] || vm_die "--kernel is missing (one of: $(vm_kernels | xargs))"
+[ $# -gt 0 ] || vm_die "no command"
+[ -z "$counted" ] || [ "${cpus:-1}" = 1 ] || vm_die "--counted has one CPU"
+
+vm_need_root
+vm_need qemu-system-x86_64 cpio flock setpriv
+
+progress() { [ -z "$verbose" ] || vm_say "$SECONDS s: $*"; }
+
+#
+# What the VM is made of
+#
+
+vm_use_root "$kernel"
+initrd=$("$vm_dir/initrd.sh" "$kernel")
+[ -n "$intree" ] || "$vm_top/scripts/build-modules" --quick "$kernel" >&2 ||
+	vm_die "the module for $kernel does not build"
+progress "root $vm_home, module ready"
+
+run=$(mktemp -d "${TMPDIR:-/tmp}/rdma-rxe-vm.XXXXXX")
+chmod 755 "$run"
+[ -n "$console" ] || console=$run/console
+: >"$console"
+
+qemu_pid='' cat_pid='' keep=''
+# shellcheck disable=SC2317 # by the trap
+finish() {
+	[ -z "$qemu_pid" ] || kill -KILL "$qemu_pid" 2>/dev/null || true
+	[ -z "$cat_pid" ] || kill "$cat_pid" 2>/dev/null || true
+	if [ -n "$keep" ]; then
+		vm_say "the console's log: $console"
+		rm -rf "$run"/{d,initrd,out,monitor.*}
+		rmdir "$run" 2>/dev/null || true
+	else
+		rm -rf "$run"
+	fi
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+# fail STATUS MESSAGE: the run is over, and its log worth a look
+fail() {
+	local status=$1
+	shift
+	vm_say "$*"
+	keep=1
+	exit "$status"
+}
+
+# The archive on top of the root: the command, and the module with depmod's
+# result.
+make_overlay() {
+	local d=$run/d/overlay ko
+	mkdir -p "$d/.vm"
+	cp "$vm_dir/guest-init" "$d/.vm/"
+	printf '%q ' cd "$vm_top" >"$d/.vm/command"
+	printf '|| exit 123\nexec ' >>"$d/.vm/command"
+	printf '%q ' "$@" >>"$d/.vm/command"
+	printf 'vm_checkout=%q\n' "$vm_top" >"$d/.vm/config"
+	if [ -z "$intree" ]; then
+		mkdir -p "$d/lib/modules/$vm_release/updates"
+		for ko in "$vm_top/build/$kernel"/*.ko; do
+			strip --strip-debug \
+				-o "$d/lib/modules/$vm_release/updates/${ko##*/}" "$ko"
+		done
+		cp "$("$vm_dir/depmod.sh" "$kernel" "$vm_top/build/$kernel"/*.ko)"/* \
+			"$d/lib/modules/$vm_release/"
+	fi
+	# /lib is a link in the root: the overlay must not put a directory there
+	[ ! -d "$d/lib" ] || { mkdir "$d/usr"; mv "$d/lib" "$d/usr/lib"; }
+	(cd "$run/d" && find . | cpio --quiet -o -H newc) | cat "$initrd" - >"$run/initrd"
+}
+make_overlay "$@"
+
+#
+# The VM
+#
+
+# Without -erms and -fsrm the kernel copies with "rep movsb", which QEMU
+# executes, and -icount counts, byte by byte.
+qemu=(qemu-system-x86_64 -machine q35 -cpu 'max,-erms,-fsrm' -m "$mem")
+if [ -n "$counted" ]; then
+	qemu+=(-accel tcg -icount 'shift=0,sleep=off,align=off' -smp 1)
+else
+	qemu+=(-accel 'tcg,thread=multi' -smp "${cpus:-2}")
+fi
+
+# A comma in an option's value is written twice.
+share() {
+	qemu+=(-fsdev "local,id=$1,path=${2//,/,,},security_model=none,readonly=on,multidevs=remap"
+		-device "virtio-9p-pci,fsdev=$1,mount_tag=$1")
+}
+share root "$vm_root"
+share checkout "$vm_top"
+
+# A FIFO for the output: were it QEMU's stdout, QEMU would make that file
+# non-blocking, also for everyone else who has it open.
+mkfifo "$run"/{out,monitor.in,monitor.out}
+port() {
+	qemu+=(-chardev "file,id=$1,path=${2//,/,,}"
+		-device "virtserialport,chardev=$1,name=$1")
+}
+qemu+=(-device virtio-serial-pci)
+port output "$run/out"
+port log "$run/log"
+port status "$run/status"
+
+# A panic reboots, which ends QEMU; an oops panics, as half a kernel would only
+# run into the time-out.  The watchdogs wait longer than usual, because an
+# emulated CPU may not run for a while on a busy machine.
+qemu+=(-nodefaults -no-user-config -display none -no-reboot
+	-chardev "pipe,id=monitor,path=$run/monitor" -mon 'chardev=monitor,mode=readline'
+	-chardev "file,id=console,path=${console//,/,,}" -serial chardev:console
+	-kernel "$vm_root/boot/vmlinuz-$vm_release" -initrd "$run/initrd"
+	-append "console=ttyS0 loglevel=5 panic=-1 oops=panic mitigations=off nokaslr \
+watchdog_thresh=30 rcupdate.rcu_cpu_stall_timeout=60 $append")
+
+cat <"$run/out" &
+cat_pid=$!
+# should this shell be killed, QEMU goes too
+setpriv --pdeathsig KILL "${qemu[@]}" </dev/null >"$run/qemu.log" 2>&1 &
+qemu_pid=$!
+progress "QEMU is process $qemu_pid"
+
+deadline=$((SECONDS + timeout)) timed_out=
+while kill -0 "$qemu_pid" 2>/dev/null; do
+	if [ "$SECONDS" -ge "$deadline" ]; then
+		timed_out=1
+		# blocked tasks and what the CPUs do, for the console's log
+		{ echo 'sendkey alt-sysrq-w'; sleep 1; echo 'sendkey alt-sysrq-l'; sleep 2; } \
+			>"$run/monitor.in"
+		kill -KILL "$qemu_pid" 2>/dev/null || true
+		break
+	fi
+	sleep 0.1
+done
+qemu_status=0
+wait "$qemu_pid" 2>/dev/null || qemu_status=$?
+qemu_pid=
+wait "$cat_pid" || true
+cat_pid=
+progress "QEMU has ended"
+
+#
+# What came out
+#
+
+status=$(sed -n 's/^exit //p' "$run/status" 2>/dev/null || true)
+# The console's log is all there is if the VM died.
+log=$run/log
+[ -n "$status" ] || log=$console
+dirt=$("$vm_dir/check-log.sh" "$log") || {
+	printf '%s\n' "$dirt" >&2
+	fail 124 "the kernel's log is not clean (the command's status: ${status:-none})"
+}
+[ -z "$timed_out" ] || fail 126 "time-out: the VM was killed after $timeout s"
+if [ -z "$status" ]; then
+	cat "$run/qemu.log" >&2
+	tail -n 5 "$console" >&2
+	fail 125 "the VM ended without a result (QEMU's status: $qemu_status)"
+fi
+if [ "$status" -gt 122 ]; then
+	vm_say "the command's status: $status"
+	status=123
+fi
+exit "$status"

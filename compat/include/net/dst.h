@@ -9,7 +9,9 @@ static inline struct net_device *dst_dev(const struct dst_entry *dst)
 {
 	return READ_ONCE(dst->dev);
 }
+#endif
 
+#ifndef HAVE_DST_DEV_RCU
 static inline struct net_device *dst_dev_rcu(const struct dst_entry *dst)
 {
 	return READ_ONCE(dst->dev);

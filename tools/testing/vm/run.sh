@@ -102,7 +102,7 @@ fail() {
 # The archive on top of the root: the command, and the module with depmod's
 # result.
 make_overlay() {
-	local d=$run/d/overlay ko
+	local d=$run/d/overlay ko=$vm_top/build/$kernel/rdma_rxe.ko
 	mkdir -p "$d/.vm"
 	cp "$vm_dir/guest-init" "$d/.vm/"
 	printf '%q ' cd "$vm_top" >"$d/.vm/command"
@@ -111,12 +111,8 @@ make_overlay() {
 	printf 'vm_checkout=%q\n' "$vm_top" >"$d/.vm/config"
 	if [ -z "$intree" ]; then
 		mkdir -p "$d/lib/modules/$vm_release/updates"
-		for ko in "$vm_top/build/$kernel"/*.ko; do
-			strip --strip-debug \
-				-o "$d/lib/modules/$vm_release/updates/${ko##*/}" "$ko"
-		done
-		cp "$("$vm_dir/depmod.sh" "$kernel" "$vm_top/build/$kernel"/*.ko)"/* \
-			"$d/lib/modules/$vm_release/"
+		strip --strip-debug -o "$d/lib/modules/$vm_release/updates/${ko##*/}" "$ko"
+		cp "$("$vm_dir/depmod.sh" "$kernel" "$ko")"/* "$d/lib/modules/$vm_release/"
 	fi
 	# /lib is a link in the root: the overlay must not put a directory there
 	[ ! -d "$d/lib" ] || { mkdir "$d/usr"; mv "$d/lib" "$d/usr/lib"; }

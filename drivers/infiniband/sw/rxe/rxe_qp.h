@@ -9,6 +9,7 @@
 #define RXE_QP_H
 
 #include <linux/completion.h>
+#include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
@@ -36,7 +37,8 @@ struct rxe_pd;
  * @scq:	send completions
  * @rcq:	receive completions
  * @sq_sig_all:	every send completes
- * @state_lock:	protects writes of @state and @sqd_drained; irqsave, a leaf
+ * @mutex:	serialises modify_qp and query_qp
+ * @state_lock:	protects writes of @state and @sqd_event; irqsave, a leaf
  * @state:	read anywhere with READ_ONCE(); rxe_qp_state.c writes it
  * @sqd_event:	a SQ_DRAINED event is owed
  * @attr:	last values given to modify_qp; written with executors disabled
@@ -59,6 +61,7 @@ struct rxe_qp {
 	struct rxe_cq		*rcq;
 	bool			sq_sig_all;
 
+	struct mutex		mutex;		/* see above */
 	spinlock_t		state_lock;	/* see above */
 	enum ib_qp_state	state;
 	bool			sqd_event;
@@ -121,16 +124,17 @@ static inline void rxe_qp_kick(struct rxe_qp *qp, bool response)
 }
 
 /**
- * rxe_qp_next_burst - next burst for an executor that came from this QP's peer
- * @queue:	of the executor
- * @bytes:	its fill, atomic because producers are on other CPUs
+ * rxe_qp_next_burst - the burst that an executor works on
+ * @qp:		QP
+ * @rxq:	queue of the executor; its @cur is the burst until the executor
+ *		sets it to NULL and frees the skb with rxe_rx_free()
  *
- * Drops bursts from other addresses, other namespaces, and in states that
- * receive nothing.
+ * Drops bursts that are not from this QP's peer and to this QP's address, in
+ * this QP's namespace.
  *
- * Return: skb, to be freed with rxe_rx_free(), or NULL.
+ * Context: the executor.
+ * Return: skb or NULL.
  */
-struct rxe_rxq;
 struct sk_buff *rxe_qp_next_burst(struct rxe_qp *qp, struct rxe_rxq *rxq);
 
 /**

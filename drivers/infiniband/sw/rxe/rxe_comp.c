@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Completer: responses to completions. */
+
+#include "rxe_comp.h"
+#include "rxe_copy.h"
+#include "rxe_cq.h"
+#include "rxe_packet.h"
+#include "rxe_qp.h"
+#include "rxe_qp_state.h"
+#include "rxe_stats.h"
+#include "rxe_trace.h"
+
+/**
+ * struct rxe_comp_run - what one run of the completer has at hand
+ * @qp:		QP
+ * @sg:		place in the SGEs of the READ @sg_index
+ * @sg_index:	element that @sg belongs to
+ * @sg_psn:	PSN of the response that @sg stands at
+ * @sg_valid:	@sg is set up
+ */
+struct rxe_comp_run {
+	struct rxe_qp		*qp;
+	struct rxe_sg_cursor	sg;
+	u32			sg_index;
+	struct roce_psn		sg_psn;
+	bool			sg_valid;
+};
+
+static const enum ib_wc_opcode rxe_wc_opcode[] = {
+	[IB_WR_SEND]			= IB_WC_SEND,
+	[IB_WR_SEND_WITH_IMM]		= IB_WC_SEND,
+	[IB_WR_RDMA_WRITE]		= IB_WC_RDMA_WRITE,
+	[IB_WR_RDMA_WRITE_WITH_IMM]	= IB_WC_RDMA_WRITE,
+	[IB_WR_RDMA_READ]		= IB_WC_RDMA_READ,
+};
+
+void rxe_comp_done(struct rxe_qp *qp, enum ib_wc_status status)
+{
+	struct rxe_sq *sq = &qp->sq;
+	struct rxe_swqe *wqe = rxe_swqe(sq, sq->tail);
+	bool failed = status != IB_WC_SUCCESS;
+	int err = 0;
+
+	if (failed || qp->sq_sig_all || (wqe->flags & IB_SEND_SIGNALED)) {
+		struct ib_wc wc = {
+			.wr_id	= wqe->wr_id,
+			.status	= status,
+			.qp	= &qp->ibqp,
+		};
+
+		if (wqe->opcode < ARRAY_SIZE(rxe_wc_opcode))
+			wc.opcode = rxe_wc_opcode[wqe->opcode];
+		if (wqe->opcode == IB_WR_RDMA_READ)
+			wc.byte_len = wqe->length;
+		err = rxe_cq_post(qp->scq, &wc, failed);
+	}
+
+	if (wqe->started && wqe->opcode == IB_WR_RDMA_READ)
+		qp->req.reads--;
+	if (qp->req.next == sq->tail) {
+		qp->req.next++;
+		qp->req.off = 0;
+	}
+	if (!failed && (wqe->opcode == IB_WR_SEND || wqe->opcode == IB_WR_SEND_WITH_IMM))
+		rxe_count(qp->rxe, RXE_CNT_RDMA_SEND);
+	rxe_sq_pop(qp);
+	if (err)
+		rxe_qp_set_error(qp);
+}
+
+void rxe_comp_fail(struct rxe_qp *qp, enum ib_wc_status status)
+{
+	/* the state first: whoever sees the completion sees the error state */
+	rxe_qp_set_error(qp);
+	if (qp->sq.tail != smp_load_acquire(&qp->sq.head))
+		rxe_comp_done(qp, status);
+}
+
+/* Oldest element that has been sent at least in part, or NULL. */
+static struct rxe_swqe *rxe_comp_tail(struct rxe_qp *qp)
+{
+	struct rxe_swqe *wqe = rxe_swqe(&qp->sq, qp->sq.tail);
+
+	if (qp->sq.tail == smp_load_acquire(&qp->sq.head) || !wqe->started)
+		return NULL;
+	return wqe;
+}
+
+static void rxe_comp_una(struct rxe_qp *qp, struct roce_psn una)
+{
+	qp->req.una = una;
+	rxe_retry_progress(qp);
+}
+
+/**
+ * rxe_comp_ack - everything up to @psn has been acknowledged
+ *
+ * Return: false when a READ is in the way: its responses have been lost.
+ */
+static bool rxe_comp_ack(struct rxe_qp *qp, struct roce_psn psn)
+{
+	struct rxe_swqe *wqe;
+
+	while ((wqe = rxe_comp_tail(qp)) && !roce_psn_before(psn, qp->req.una)) {
+		if (wqe->opcode == IB_WR_RDMA_READ)
+			return false;
+		if (roce_psn_before(psn, wqe->last_psn)) {
+			rxe_comp_una(qp, roce_psn_add(psn, 1));
+			break;
+		}
+		rxe_comp_una(qp, roce_psn_add(wqe->last_psn, 1));
+		rxe_comp_done(qp, IB_WC_SUCCESS);
+	}
+
+	/* an ACK of what is about to be sent again: skip it */
+	if (roce_psn_before(qp->req.psn, qp->req.una))
+		rxe_req_seek_una(qp);
+	return true;
+}
+
+static enum ib_wc_status rxe_comp_nak_status(u8 code)
+{
+	switch (code) {
+	case ROCE_NAK_INVALID_REQ:
+		return IB_WC_REM_INV_REQ_ERR;
+	case ROCE_NAK_REM_ACCESS:
+		return IB_WC_REM_ACCESS_ERR;
+	case ROCE_NAK_REM_OP:
+		return IB_WC_REM_OP_ERR;
+	default:
+		return IB_WC_BAD_RESP_ERR;
+	}
+}
+
+static void rxe_comp_nak(struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	u8 code = pkt->syndrome & ROCE_AETH_VALUE_MASK;
+
+	trace_rxe_nak_rcvd(dev_name(&qp->rxe->ibdev.dev), qp->qpn, pkt->psn.v, pkt->syndrome);
+	/* what came before the packet in question has arrived */
+	if (!rxe_comp_ack(qp, roce_psn_add(pkt->psn, -1))) {
+		rxe_retry_from_una(qp, "implied");
+		return;
+	}
+
+	if ((pkt->syndrome & ROCE_AETH_CLASS_MASK) == ROCE_AETH_RNR) {
+		rxe_count(qp->rxe, RXE_CNT_RCV_RNR);
+		rxe_retry_rnr(qp, code);
+	} else if (code == ROCE_NAK_PSN_SEQ) {
+		rxe_count(qp->rxe, RXE_CNT_RCV_SEQ_ERR);
+		rxe_retry_from_una(qp, "sequence");
+	} else {
+		rxe_comp_fail(qp, rxe_comp_nak_status(code));
+	}
+}
+
+static void rxe_comp_acknowledge(struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	switch (pkt->syndrome & ROCE_AETH_CLASS_MASK) {
+	case ROCE_AETH_ACK:
+		if (!rxe_comp_ack(qp, pkt->psn))
+			rxe_retry_from_una(qp, "implied");
+		break;
+	case ROCE_AETH_RNR:
+	case ROCE_AETH_NAK:
+		rxe_comp_nak(qp, pkt);
+		break;
+	default:
+		rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_OPCODE);
+	}
+}
+
+static int rxe_comp_scatter(struct rxe_comp_run *run, struct rxe_swqe *wqe,
+			    const struct rxe_pkt *pkt, u32 off)
+{
+	struct rxe_qp *qp = run->qp;
+
+	if (!run->sg_valid || run->sg_index != qp->sq.tail ||
+	    !roce_psn_eq(run->sg_psn, pkt->psn)) {
+		if (run->sg_valid)
+			rxe_sg_release(&run->sg);
+		rxe_sg_init(&run->sg, qp->pd, wqe->sge, wqe->num_sge, IB_ACCESS_LOCAL_WRITE);
+		rxe_sg_seek(&run->sg, off);
+		run->sg_index = qp->sq.tail;
+		run->sg_valid = true;
+	}
+	run->sg_psn = roce_psn_add(pkt->psn, 1);
+	return rxe_sg_write(&run->sg, pkt->payload, pkt->payload_len);
+}
+
+static void rxe_comp_read(struct rxe_comp_run *run, const struct rxe_pkt *pkt)
+{
+	struct rxe_qp *qp = run->qp;
+	struct rxe_swqe *wqe;
+	u32 off;
+
+	/* a response acknowledges everything before it */
+	if (!rxe_comp_ack(qp, roce_psn_add(pkt->psn, -1))) {
+		rxe_retry_from_una(qp, "implied");
+		return;
+	}
+	wqe = rxe_comp_tail(qp);
+	if (!wqe || !roce_psn_eq(pkt->psn, qp->req.una)) {
+		rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_PSN);
+		return;
+	}
+	if (wqe->opcode != IB_WR_RDMA_READ) {
+		rxe_comp_fail(qp, IB_WC_BAD_RESP_ERR);
+		return;
+	}
+
+	off = roce_psn_diff(pkt->psn, wqe->first_psn) * qp->mtu;
+	if (pkt->payload_len != min(wqe->length - off, qp->mtu)) {
+		rxe_comp_fail(qp, IB_WC_BAD_RESP_ERR);
+		return;
+	}
+	if (rxe_comp_scatter(run, wqe, pkt, off)) {
+		rxe_comp_fail(qp, IB_WC_LOC_PROT_ERR);
+		return;
+	}
+
+	if ((pkt->info->flags & RXE_OP_LAST) && qp->req.rd_out)
+		qp->req.rd_out--;
+	rxe_comp_una(qp, roce_psn_add(pkt->psn, 1));
+	if (roce_psn_eq(pkt->psn, wqe->last_psn))
+		rxe_comp_done(qp, IB_WC_SUCCESS);
+	if (roce_psn_before(qp->req.psn, qp->req.una))
+		rxe_req_seek_una(qp);
+}
+
+static void rxe_comp_packet(struct rxe_comp_run *run, const struct rxe_pkt *pkt)
+{
+	struct rxe_qp *qp = run->qp;
+
+	/* what is under way is within [una, end); the rest is stale or made up */
+	if (!roce_psn_before(pkt->psn, qp->req.end) || roce_psn_before(pkt->psn, qp->req.una)) {
+		rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_PSN);
+		return;
+	}
+	if (pkt->info->flags & RXE_OP_READ_RESP)
+		rxe_comp_read(run, pkt);
+	else
+		rxe_comp_acknowledge(qp, pkt);
+}
+
+void rxe_comp_run(struct rxe_qp *qp)
+{
+	struct rxe_comp_run run = { .qp = qp };
+	struct sk_buff *skb;
+	struct rxe_pkt pkt;
+
+	while ((skb = rxe_qp_next_burst(qp, &qp->req.rxq))) {
+		while (rxe_rx_next(qp->rxe, skb, qp->qpn, &pkt)) {
+			if (!rxe_qp_can_complete(rxe_qp_state(qp)))
+				break;
+			if (pkt.info->flags & RXE_OP_RESPONSE)
+				rxe_comp_packet(&run, &pkt);
+			else
+				rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_OPCODE);
+		}
+		qp->req.rxq.cur = NULL;
+		rxe_rx_free(skb);
+	}
+	if (run.sg_valid)
+		rxe_sg_release(&run.sg);
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Responder of datagram QPs (UD, GSI): one packet, one receive WQE. */
+
+#include "rxe_copy.h"
+#include "rxe_cq.h"
+#include "rxe_qp.h"
+#include "rxe_qp_state.h"
+#include "rxe_resp.h"
+#include "rxe_stats.h"
+
+#define RXE_DATAGRAM_BUDGET	256
+
+/* The 40 bytes of GRH come first, then the payload. */
+static int rxe_datagram_scatter(struct rxe_qp *qp, const struct sk_buff *skb,
+				const struct rxe_pkt *pkt)
+{
+	struct rxe_sg_cursor sg;
+	u8 grh[ROCE_GRH_SIZE];
+	int err;
+
+	rxe_skb_grh(skb, grh);
+	rxe_sg_init(&sg, qp->pd, qp->rq.cur.sge, qp->rq.cur.num_sge, IB_ACCESS_LOCAL_WRITE);
+	err = rxe_sg_write(&sg, grh, sizeof(grh));
+	if (!err)
+		err = rxe_sg_write(&sg, pkt->payload, pkt->payload_len);
+	rxe_sg_release(&sg);
+	return err;
+}
+
+static void rxe_datagram_complete(struct rxe_qp *qp, const struct sk_buff *skb,
+				  const struct rxe_pkt *pkt)
+{
+	bool ipv4 = skb->protocol == htons(ETH_P_IP);
+	struct ib_wc wc = {
+		.status		= IB_WC_SUCCESS,
+		.opcode		= IB_WC_RECV,
+		.byte_len	= pkt->payload_len + ROCE_GRH_SIZE,
+		.src_qp		= pkt->sqpn,
+		.wc_flags	= IB_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE,
+		.network_hdr_type = ipv4 ? RDMA_NETWORK_IPV4 : RDMA_NETWORK_IPV6,
+	};
+
+	if (pkt->info->flags & RXE_OP_IMMDT) {
+		wc.wc_flags |= IB_WC_WITH_IMM;
+		wc.ex.imm_data = pkt->imm;
+	}
+	rxe_count(qp->rxe, RXE_CNT_RDMA_RECV);
+	rxe_resp_recv_done(qp, &wc, pkt->se);
+}
+
+static void rxe_datagram_failed(struct rxe_qp *qp, enum ib_wc_status status)
+{
+	struct ib_wc wc = { .status = status, .opcode = IB_WC_RECV };
+
+	rxe_qp_set_error(qp);
+	rxe_resp_recv_done(qp, &wc, true);
+}
+
+static void rxe_datagram_packet(struct rxe_qp *qp, const struct sk_buff *skb,
+				const struct rxe_pkt *pkt)
+{
+	enum rxe_drop why = RXE_DROP_NONE;
+	int status;
+
+	if (!(pkt->info->flags & RXE_OP_DETH))
+		why = RXE_DROP_OPCODE;
+	else if (pkt->qkey != qp->attr.qkey)
+		why = RXE_DROP_QKEY;
+	if (why != RXE_DROP_NONE) {
+		rxe_rx_drop(qp->rxe, qp->qpn, why);
+		return;
+	}
+
+	status = rxe_rq_get(qp);
+	if (status < 0) {
+		rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_NO_WQE);
+	} else if (status != IB_WC_SUCCESS) {
+		rxe_datagram_failed(qp, status);
+	} else if ((u64)pkt->payload_len + ROCE_GRH_SIZE > qp->rq.cur.length) {
+		/* the WQE stays for the next one (IBTA 9.8.2.2.4) */
+		rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_LENGTH);
+	} else if (rxe_datagram_scatter(qp, skb, pkt)) {
+		rxe_datagram_failed(qp, IB_WC_LOC_PROT_ERR);
+	} else {
+		rxe_datagram_complete(qp, skb, pkt);
+	}
+}
+
+bool rxe_datagram_run(struct rxe_qp *qp)
+{
+	unsigned int budget = RXE_DATAGRAM_BUDGET;
+	struct sk_buff *skb;
+	struct rxe_pkt pkt;
+
+	while ((skb = rxe_qp_next_burst(qp, &qp->resp.rxq))) {
+		while (budget && rxe_rx_next(qp->rxe, skb, qp->qpn, &pkt)) {
+			if (!rxe_qp_can_receive(rxe_qp_state(qp)))
+				return false;
+			rxe_datagram_packet(qp, skb, &pkt);
+			budget--;
+		}
+		if (!budget)
+			return true;
+		qp->resp.rxq.cur = NULL;
+		rxe_rx_free(skb);
+	}
+	return false;
+}

@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Requester: send queue to packets. */
+
+#include "rxe_comp.h"
+#include "rxe_copy.h"
+#include "rxe_packet.h"
+#include "rxe_qp.h"
+#include "rxe_qp_state.h"
+#include "rxe_req.h"
+#include "rxe_stats.h"
+#include "rxe_tx.h"
+
+/* Packets of one run; then others may have the CPU. */
+#define RXE_REQ_BUDGET		512
+
+/*
+ * A long READ is asked for in parts: responses are not acknowledged, so this
+ * is what bounds the bytes under way.  Parts begin at multiples of it, on
+ * retries too, so that the responder finds them among its resources.
+ */
+#define RXE_READ_PART		SZ_128K
+
+/**
+ * struct rxe_req_run - what one run of the requester has at hand
+ * @qp:		QP
+ * @tx:		packets under way to IP
+ * @sg:		place in the SGEs of element @sg_index
+ * @sg_index:	element that @sg belongs to
+ * @sg_valid:	@sg is set up
+ */
+struct rxe_req_run {
+	struct rxe_qp		*qp;
+	struct rxe_tx		tx;
+	struct rxe_sg_cursor	sg;
+	u32			sg_index;
+	bool			sg_valid;
+};
+
+bool rxe_req_outstanding(const struct rxe_qp *qp)
+{
+	return !roce_psn_eq(qp->req.una, qp->req.end);
+}
+
+void rxe_req_seek_una(struct rxe_qp *qp)
+{
+	struct rxe_req *req = &qp->req;
+	const struct rxe_swqe *wqe = rxe_swqe(&qp->sq, qp->sq.tail);
+
+	req->next = qp->sq.tail;
+	req->psn = req->una;
+	req->off = 0;
+	if (qp->sq.tail != smp_load_acquire(&qp->sq.head) && wqe->started)
+		req->off = roce_psn_diff(req->una, wqe->first_psn) * qp->mtu;
+}
+
+void rxe_req_rewind(struct rxe_qp *qp)
+{
+	rxe_req_seek_una(qp);
+	qp->req.rd_out = 0;
+}
+
+static int rxe_wc_status_from_errno(int err)
+{
+	return err ? IB_WC_LOC_PROT_ERR : IB_WC_SUCCESS;
+}
+
+/* Packets that may be unacknowledged. */
+static s32 rxe_req_window(const struct rxe_qp *qp)
+{
+	return RXE_WINDOW_BYTES / qp->mtu;
+}
+
+/* Bytes of the READ request at @off. */
+static u32 rxe_req_read_part(u32 length, u32 off)
+{
+	return min_t(u32, length - off, RXE_READ_PART - off % RXE_READ_PART);
+}
+
+static bool rxe_req_may_send(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
+{
+	const struct rxe_req *req = &qp->req;
+	s32 under_way = roce_psn_diff(req->psn, req->una);
+	u32 pkts = 1;
+
+	if (!wqe->started) {
+		if (rxe_qp_state(qp) == IB_QPS_SQD)
+			return false;
+		if ((wqe->flags & IB_SEND_FENCE) && req->reads)
+			return false;
+	}
+	if (wqe->opcode == IB_WR_RDMA_READ) {
+		if (req->rd_out >= qp->attr.max_rd_atomic)
+			return false;
+		pkts = rxe_num_pkts(rxe_req_read_part(wqe->length, req->off), qp->mtu);
+	}
+	return !under_way || under_way + (s32)pkts <= rxe_req_window(qp);
+}
+
+/* Give the element its PSNs, once its keys are known to be good. */
+static bool rxe_req_start(struct rxe_qp *qp, struct rxe_swqe *wqe)
+{
+	bool read = wqe->opcode == IB_WR_RDMA_READ;
+
+	if (read && !qp->attr.max_rd_atomic) {
+		wqe->status = IB_WC_LOC_QP_OP_ERR;
+		return false;
+	}
+	wqe->status = rxe_wc_status_from_errno(rxe_sg_check(qp->pd, wqe->sge, wqe->num_sge,
+							    read ? IB_ACCESS_LOCAL_WRITE : 0));
+	if (wqe->status != IB_WC_SUCCESS)
+		return false;
+
+	wqe->first_psn = qp->req.psn;
+	wqe->last_psn = roce_psn_add(wqe->first_psn, rxe_num_pkts(wqe->length, qp->mtu) - 1);
+	wqe->started = true;
+	if (read)
+		qp->req.reads++;
+	if (!rxe_req_outstanding(qp))
+		rxe_retry_progress(qp);
+	return true;
+}
+
+/* The element to send a packet of now, or NULL. */
+static struct rxe_swqe *rxe_req_next(struct rxe_qp *qp)
+{
+	struct rxe_req *req = &qp->req;
+	struct rxe_swqe *wqe;
+
+	if (req->next == smp_load_acquire(&qp->sq.head))
+		return NULL;
+
+	wqe = rxe_swqe(&qp->sq, req->next);
+	if (wqe->status != IB_WC_SUCCESS || !rxe_req_may_send(qp, wqe))
+		return NULL;
+	if (!wqe->started && !rxe_req_start(qp, wqe))
+		return NULL;
+	return wqe;
+}
+
+static void rxe_req_advance(struct rxe_qp *qp, const struct rxe_swqe *wqe, u32 pkts, u32 bytes)
+{
+	struct rxe_req *req = &qp->req;
+
+	req->psn = roce_psn_add(req->psn, pkts);
+	if (roce_psn_after(req->psn, req->end))
+		req->end = req->psn;
+	req->off += bytes;
+	if (req->off == wqe->length) {
+		req->next++;
+		req->off = 0;
+	}
+}
+
+/* First, middle, last or only, of a SEND or a WRITE. */
+static u8 rxe_req_opcode(u32 wr_opcode, bool first, bool last)
+{
+	bool imm = wr_opcode == IB_WR_SEND_WITH_IMM || wr_opcode == IB_WR_RDMA_WRITE_WITH_IMM;
+	bool send = wr_opcode == IB_WR_SEND || wr_opcode == IB_WR_SEND_WITH_IMM;
+
+	if (send) {
+		if (first && last)
+			return imm ? ROCE_OP_SEND_ONLY_IMM : ROCE_OP_SEND_ONLY;
+		if (last)
+			return imm ? ROCE_OP_SEND_LAST_IMM : ROCE_OP_SEND_LAST;
+		return first ? ROCE_OP_SEND_FIRST : ROCE_OP_SEND_MIDDLE;
+	}
+	if (first && last)
+		return imm ? ROCE_OP_WRITE_ONLY_IMM : ROCE_OP_WRITE_ONLY;
+	if (last)
+		return imm ? ROCE_OP_WRITE_LAST_IMM : ROCE_OP_WRITE_LAST;
+	return first ? ROCE_OP_WRITE_FIRST : ROCE_OP_WRITE_MIDDLE;
+}
+
+static int rxe_req_copy(struct rxe_req_run *run, const struct rxe_swqe *wqe, u32 index, u32 off,
+			u8 *to, u32 len)
+{
+	if (wqe->flags & IB_SEND_INLINE) {
+		memcpy(to, wqe->data + off, len);
+		return 0;
+	}
+	if (!run->sg_valid || run->sg_index != index) {
+		if (run->sg_valid)
+			rxe_sg_release(&run->sg);
+		rxe_sg_init(&run->sg, run->qp->pd, wqe->sge, wqe->num_sge, 0);
+		rxe_sg_seek(&run->sg, off);
+		run->sg_index = index;
+		run->sg_valid = true;
+	}
+	return rxe_sg_read(&run->sg, to, len);
+}
+
+/**
+ * rxe_req_emit - add one packet with its payload to the run
+ * @pkt:	headers; @info is not needed
+ * @off:	offset of the payload in the message
+ * @len:	bytes of payload
+ *
+ * A packet that finds no memory counts as lost and is sent again later.
+ *
+ * Return: 0, or an errno of the SGEs: the packet was taken back.
+ */
+static int rxe_req_emit(struct rxe_req_run *run, struct rxe_pkt *pkt,
+			const struct rxe_swqe *wqe, u32 index, u32 off, u32 len)
+{
+	unsigned int hdr_len = rxe_opcodes[pkt->opcode].hdr_len;
+	u8 *buf;
+	int err;
+
+	pkt->pad = roce_pad(len);
+	buf = rxe_tx_add(&run->tx, hdr_len + len + pkt->pad);
+	if (!buf) {
+		run->sg_valid = false;	/* the cursor stands at a packet that is skipped */
+		rxe_sg_release(&run->sg);
+		return 0;
+	}
+	rxe_pkt_build(pkt, buf);
+	err = rxe_req_copy(run, wqe, index, off, buf + hdr_len, len);
+	if (err) {
+		rxe_tx_cancel(&run->tx);
+		return err;
+	}
+	memset(buf + hdr_len + len, 0, pkt->pad);
+	return 0;
+}
+
+static void rxe_req_send_data(struct rxe_req_run *run, struct rxe_swqe *wqe)
+{
+	struct rxe_qp *qp = run->qp;
+	struct rxe_req *req = &qp->req;
+	u32 len = min(wqe->length - req->off, qp->mtu);
+	bool last = req->off + len == wqe->length;
+	struct rxe_pkt pkt = {
+		.opcode	= ROCE_SERVICE_RC | rxe_req_opcode(wqe->opcode, !req->off, last),
+		.pkey	= ROCE_DEFAULT_PKEY,
+		.qpn	= qp->attr.dest_qp_num,
+		.psn	= req->psn,
+		.se	= last && (wqe->flags & IB_SEND_SOLICITED),
+		.va	= wqe->remote_addr,
+		.rkey	= wqe->rkey,
+		.length	= wqe->length,
+		.imm	= wqe->imm,
+	};
+
+	if (++req->unasked >= rxe_req_window(qp) / 4) {
+		pkt.ackreq = true;
+		req->unasked = 0;
+	}
+	if (rxe_req_emit(run, &pkt, wqe, req->next, req->off, len)) {
+		wqe->status = IB_WC_LOC_PROT_ERR;
+		return;
+	}
+	rxe_req_advance(qp, wqe, 1, len);
+}
+
+static void rxe_req_send_read(struct rxe_req_run *run, struct rxe_swqe *wqe)
+{
+	struct rxe_qp *qp = run->qp;
+	struct rxe_req *req = &qp->req;
+	u32 part = rxe_req_read_part(wqe->length, req->off);
+	struct rxe_pkt pkt = {
+		.opcode	= ROCE_SERVICE_RC | ROCE_OP_READ_REQUEST,
+		.pkey	= ROCE_DEFAULT_PKEY,
+		.qpn	= qp->attr.dest_qp_num,
+		.psn	= req->psn,
+		.va	= wqe->remote_addr + req->off,
+		.rkey	= wqe->rkey,
+		.length	= part,
+	};
+	u8 *buf = rxe_tx_add(&run->tx, rxe_opcodes[pkt.opcode].hdr_len);
+
+	if (buf)
+		rxe_pkt_build(&pkt, buf);
+	req->rd_out++;
+	rxe_req_advance(qp, wqe, rxe_num_pkts(part, qp->mtu), part);
+}
+
+/* The last packet of a run asks for an ACK: nothing else may follow for long. */
+static void rxe_req_ask(struct rxe_req_run *run)
+{
+	u8 *bth = rxe_tx_last(&run->tx);
+
+	if (!bth || bth[0] == (ROCE_SERVICE_RC | ROCE_OP_READ_REQUEST))
+		return;
+	rxe_pkt_set_ackreq(bth);
+	run->qp->req.unasked = 0;
+}
+
+/* True: budget used up. */
+static bool rxe_req_send(struct rxe_qp *qp)
+{
+	struct rxe_req_run run = { .qp = qp };
+	unsigned int budget = RXE_REQ_BUDGET;
+	struct rxe_swqe *wqe;
+
+	if (qp->req.retry.rnr_wait)
+		return false;
+	wqe = rxe_req_next(qp);
+	if (!wqe)
+		return false;
+
+	rxe_tx_begin(&run.tx, qp->rxe, &qp->path, &qp->req.route);
+	do {
+		if (wqe->opcode == IB_WR_RDMA_READ)
+			rxe_req_send_read(&run, wqe);
+		else
+			rxe_req_send_data(&run, wqe);
+	} while (--budget && (wqe = rxe_req_next(qp)));
+
+	rxe_req_ask(&run);
+	if (run.sg_valid)
+		rxe_sg_release(&run.sg);
+	rxe_tx_end(&run.tx);
+	return !budget;
+}
+
+/* Two datagrams can share a burst when everything ahead of the BTH is equal. */
+static bool rxe_req_same_path(const struct rxe_path *a, const struct rxe_path *b)
+{
+	return a && a->sgid == b->sgid && !memcmp(&a->dgid, &b->dgid, sizeof(a->dgid)) &&
+	       a->tclass == b->tclass && a->hop_limit == b->hop_limit &&
+	       a->flow_label == b->flow_label && a->sport == b->sport;
+}
+
+static int rxe_req_send_datagram(struct rxe_req_run *run, struct rxe_swqe *wqe)
+{
+	struct rxe_qp *qp = run->qp;
+	bool imm = wqe->opcode == IB_WR_SEND_WITH_IMM;
+	struct rxe_pkt pkt = {
+		.opcode	= ROCE_SERVICE_UD | (imm ? ROCE_OP_SEND_ONLY_IMM : ROCE_OP_SEND_ONLY),
+		.pkey	= ROCE_DEFAULT_PKEY,
+		.qpn	= wqe->dqpn,
+		.psn	= qp->req.psn,
+		.se	= wqe->flags & IB_SEND_SOLICITED,
+		.imm	= wqe->imm,
+		/* the high bit asks for the QP's own key (IBTA 10.2.5) */
+		.qkey	= wqe->qkey & BIT(31) ? qp->attr.qkey : wqe->qkey,
+		.sqpn	= qp->qpn,
+	};
+
+	qp->req.psn = roce_psn_add(qp->req.psn, 1);
+	return rxe_req_emit(run, &pkt, wqe, qp->req.next, 0, wqe->length);
+}
+
+/* Datagrams [tail, next) have been handed to IP: done. */
+static void rxe_req_datagrams_done(struct rxe_qp *qp)
+{
+	while (qp->sq.tail != qp->req.next)
+		rxe_comp_done(qp, IB_WC_SUCCESS);
+}
+
+static void rxe_req_datagram_failed(struct rxe_qp *qp, enum ib_wc_status status)
+{
+	rxe_req_datagrams_done(qp);
+	rxe_qp_set_sq_error(qp);
+	rxe_comp_done(qp, status);
+}
+
+/* True: budget used up. */
+static bool rxe_req_send_datagrams(struct rxe_qp *qp)
+{
+	struct rxe_req_run run = { .qp = qp };
+	enum ib_wc_status failed = IB_WC_SUCCESS;
+	const struct rxe_path *path = NULL;
+	unsigned int budget = RXE_REQ_BUDGET;
+
+	while (budget && qp->req.next != smp_load_acquire(&qp->sq.head)) {
+		struct rxe_swqe *wqe = rxe_swqe(&qp->sq, qp->req.next);
+
+		failed = wqe->status;
+		if (failed != IB_WC_SUCCESS)
+			break;
+		if (!rxe_req_same_path(path, &wqe->path)) {
+			if (path)
+				rxe_tx_end(&run.tx);
+			path = &wqe->path;
+			rxe_tx_begin(&run.tx, qp->rxe, path, NULL);
+		}
+		failed = rxe_wc_status_from_errno(rxe_req_send_datagram(&run, wqe));
+		if (failed != IB_WC_SUCCESS)
+			break;
+		qp->req.next++;
+		budget--;
+	}
+
+	if (run.sg_valid)
+		rxe_sg_release(&run.sg);
+	if (path)
+		rxe_tx_end(&run.tx);
+	if (failed != IB_WC_SUCCESS)
+		rxe_req_datagram_failed(qp, failed);
+	else
+		rxe_req_datagrams_done(qp);
+	return !budget;
+}
+
+/* In ERR and SQE everything posted completes as flushed.  True: more to fetch. */
+static bool rxe_req_flush(struct rxe_qp *qp)
+{
+	bool more;
+
+	rxe_rxq_purge(&qp->req.rxq);
+	more = rxe_sq_fetch(qp);
+	while (qp->sq.tail != smp_load_acquire(&qp->sq.head))
+		rxe_comp_done(qp, IB_WC_WR_FLUSH_ERR);
+	qp->req.next = qp->sq.tail;
+	qp->req.off = 0;
+	qp->req.una = qp->req.end;
+	qp->req.psn = qp->req.end;
+	return more;
+}
+
+/* An element that cannot be sent completes when all before it have. */
+static void rxe_req_check_failed(struct rxe_qp *qp)
+{
+	struct rxe_swqe *wqe = rxe_swqe(&qp->sq, qp->sq.tail);
+
+	if (qp->sq.tail == smp_load_acquire(&qp->sq.head) || qp->req.next != qp->sq.tail)
+		return;
+	if (wqe->status != IB_WC_SUCCESS)
+		rxe_comp_fail(qp, wqe->status);
+}
+
+static bool rxe_req_run_connected(struct rxe_qp *qp)
+{
+	bool more;
+
+	rxe_comp_run(qp);
+	rxe_retry_events(qp);
+	if (!rxe_qp_can_complete(rxe_qp_state(qp)))
+		return false;	/* failed just now: the next round flushes */
+
+	more = rxe_sq_fetch(qp);
+	more |= rxe_req_send(qp);
+	rxe_req_check_failed(qp);
+	rxe_retry_arm(qp);
+	if (rxe_qp_state(qp) == IB_QPS_SQD && !rxe_req_outstanding(qp))
+		rxe_qp_sq_drained(qp);
+	return more;
+}
+
+static bool rxe_req_run_datagram(struct rxe_qp *qp)
+{
+	bool more;
+
+	rxe_rxq_purge(&qp->req.rxq);
+	if (rxe_qp_state(qp) == IB_QPS_SQD) {
+		rxe_qp_sq_drained(qp);
+		return false;
+	}
+	more = rxe_sq_fetch(qp);
+	return rxe_req_send_datagrams(qp) || more;
+}
+
+static bool rxe_req_run(struct rxe_exec *x)
+{
+	struct rxe_qp *qp = container_of(x, struct rxe_qp, req.exec);
+
+	switch (rxe_qp_state(qp)) {
+	case IB_QPS_RTS:
+	case IB_QPS_SQD:
+		if (rxe_qp_is_datagram(qp))
+			return rxe_req_run_datagram(qp);
+		return rxe_req_run_connected(qp);
+	case IB_QPS_SQE:
+	case IB_QPS_ERR:
+		return rxe_req_flush(qp);
+	default:
+		rxe_rxq_purge(&qp->req.rxq);
+		return false;
+	}
+}
+
+static void rxe_req_get(struct rxe_exec *x)
+{
+	rxe_qp_get(container_of(x, struct rxe_qp, req.exec));
+}
+
+static void rxe_req_put(struct rxe_exec *x)
+{
+	rxe_qp_put(container_of(x, struct rxe_qp, req.exec));
+}
+
+void rxe_req_init(struct rxe_qp *qp)
+{
+	rxe_exec_init(&qp->req.exec, rxe_req_run, rxe_req_get, rxe_req_put);
+	rxe_rxq_init(&qp->req.rxq);
+	rxe_route_init(&qp->req.route);
+	rxe_retry_init(qp);
+}
+
+void rxe_req_fini(struct rxe_qp *qp)
+{
+	rxe_retry_fini(qp);
+	rxe_rxq_purge(&qp->req.rxq);
+	rxe_route_reset(&qp->req.route);
+}
+
+void rxe_req_set_psn(struct rxe_qp *qp, struct roce_psn psn)
+{
+	qp->req.psn = psn;
+	qp->req.una = psn;
+	qp->req.end = psn;
+}
+
+void rxe_req_reset(struct rxe_qp *qp)
+{
+	rxe_retry_reset(qp);
+	rxe_rxq_purge(&qp->req.rxq);
+	rxe_route_reset(&qp->req.route);
+	rxe_sq_reset(qp);
+	qp->req.next = qp->sq.tail;
+	qp->req.off = 0;
+	qp->req.reads = 0;
+	qp->req.rd_out = 0;
+	qp->req.unasked = 0;
+	rxe_req_set_psn(qp, qp->req.end);
+}

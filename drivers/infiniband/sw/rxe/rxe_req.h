@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Requester: send queue to packets. */
+#ifndef RXE_REQ_H
+#define RXE_REQ_H
+
+#include <rdma/roce_psn.h>
+#include "rxe_exec.h"
+#include "rxe_retry.h"
+#include "rxe_route.h"
+#include "rxe_rxq.h"
+
+/**
+ * struct rxe_req - requester state, with that of its completer
+ * @exec:	owner of everything here
+ * @rxq:	responses that wait for the completer
+ * @route:	cached route
+ * @retry:	timers and counts
+ * @next:	send queue element to send from next, runs freely
+ * @off:	bytes of it that are sent (READ: asked for)
+ * @psn:	PSN of the next packet
+ * @una:	oldest PSN that is not acknowledged
+ * @end:	one behind the highest PSN ever sent; una <= psn <= end
+ * @reads:	READ elements started and not completed: fences wait for none
+ * @rd_out:	READ requests without their last response
+ * @unasked:	packets sent since one asked for an acknowledgment
+ */
+struct rxe_req {
+	struct rxe_exec		exec;
+	struct rxe_rxq		rxq;
+	struct rxe_route	route;
+	struct rxe_retry	retry;
+	u32			next;
+	u32			off;
+	struct roce_psn		psn;
+	struct roce_psn		una;
+	struct roce_psn		end;
+	u32			reads;
+	u32			rd_out;
+	u32			unasked;
+};
+
+/* Set up with the QP; and undo it, executors disabled. */
+void rxe_req_init(struct rxe_qp *qp);
+void rxe_req_fini(struct rxe_qp *qp);
+
+/* Forget everything sent (RESET).  Context: executors disabled. */
+void rxe_req_reset(struct rxe_qp *qp);
+
+/* First PSN of a connection.  Context: executors disabled. */
+void rxe_req_set_psn(struct rxe_qp *qp, struct roce_psn psn);
+
+/* Anything sent and not acknowledged?  Context: the requester's executor, as below. */
+bool rxe_req_outstanding(const struct rxe_qp *qp);
+
+/* Continue at @una, be it forward or back. */
+void rxe_req_seek_una(struct rxe_qp *qp);
+
+/* Send everything from @una again. */
+void rxe_req_rewind(struct rxe_qp *qp);
+
+#endif /* RXE_REQ_H */

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Responder of connected QPs: carries requests out and acknowledges them. */
+
+#include "rxe_access.h"
+#include "rxe_cq.h"
+#include "rxe_mr.h"
+#include "rxe_qp.h"
+#include "rxe_qp_state.h"
+#include "rxe_resp.h"
+#include "rxe_stats.h"
+#include "rxe_trace.h"
+
+/* Packets in and out of one run; then others may have the CPU. */
+#define RXE_RESP_BUDGET		512
+
+/**
+ * struct rxe_resp_run - what one run of the responder has at hand
+ * @qp:		QP
+ * @tx:		acknowledgments and READ responses
+ * @mr:		MR of the last WRITE or READ packet, with a reference, or NULL
+ * @mr_key:	its key
+ * @mr_access:	the right that it was looked up for
+ * @sg:		place in the receive WQE in use
+ * @sg_valid:	@sg is set up
+ * @budget:	packets left
+ */
+struct rxe_resp_run {
+	struct rxe_qp		*qp;
+	struct rxe_tx		tx;
+	struct rxe_mr		*mr;
+	u32			mr_key;
+	int			mr_access;
+	struct rxe_sg_cursor	sg;
+	bool			sg_valid;
+	unsigned int		budget;
+};
+
+static void rxe_resp_drop_sg(struct rxe_resp_run *run)
+{
+	if (run->sg_valid)
+		rxe_sg_release(&run->sg);
+	run->sg_valid = false;
+}
+
+static void rxe_resp_drop_mr(struct rxe_resp_run *run)
+{
+	if (run->mr)
+		rxe_mr_put(run->mr);
+	run->mr = NULL;
+}
+
+/* The MR for a remote access; held until another one is needed or the run ends. */
+static struct rxe_mr *rxe_resp_mr(struct rxe_resp_run *run, u32 key, int access, u64 va, u32 len)
+{
+	struct rxe_mr *mr = run->mr;
+
+	if (mr && run->mr_key == key && run->mr_access == access &&
+	    rxe_range_ok(mr->iova, mr->length, va, len))
+		return mr;
+
+	rxe_resp_drop_mr(run);
+	mr = rxe_mr_get(run->qp->pd, key, access, va, len);
+	if (IS_ERR(mr)) {
+		trace_rxe_access_err(dev_name(&run->qp->rxe->ibdev.dev), run->qp->qpn, key, va,
+				     len, PTR_ERR(mr));
+		return NULL;
+	}
+	run->mr = mr;
+	run->mr_key = key;
+	run->mr_access = access;
+	return mr;
+}
+
+static void rxe_resp_send_ack(struct rxe_resp_run *run, u8 syndrome, struct roce_psn psn)
+{
+	struct rxe_qp *qp = run->qp;
+	struct rxe_pkt pkt = {
+		.opcode		= ROCE_SERVICE_RC | ROCE_OP_ACK,
+		.pkey		= ROCE_DEFAULT_PKEY,
+		.qpn		= qp->attr.dest_qp_num,
+		.psn		= psn,
+		.syndrome	= syndrome,
+		.msn		= qp->resp.msn,
+	};
+	u8 *buf = rxe_tx_add(&run->tx, rxe_opcodes[pkt.opcode].hdr_len);
+
+	if (buf)
+		rxe_pkt_build(&pkt, buf);
+}
+
+static void rxe_resp_ack(struct rxe_resp_run *run)
+{
+	if (!run->qp->resp.ack_due)
+		return;
+	run->qp->resp.ack_due = false;
+	rxe_resp_send_ack(run, ROCE_AETH_ACK | ROCE_AETH_NO_CREDIT,
+			  roce_psn_add(run->qp->resp.psn, -1));
+}
+
+void rxe_resp_recv_done(struct rxe_qp *qp, struct ib_wc *wc, bool solicited)
+{
+	wc->wr_id = qp->rq.cur.wr_id;
+	wc->qp = &qp->ibqp;
+	wc->port_num = 1;
+	rxe_rq_pop(qp);
+	if (rxe_cq_post(qp->rcq, wc, solicited))
+		rxe_qp_set_error(qp);
+}
+
+static void rxe_resp_recv_failed(struct rxe_qp *qp, enum ib_wc_status status)
+{
+	struct ib_wc wc = { .status = status, .opcode = IB_WC_RECV };
+
+	rxe_resp_recv_done(qp, &wc, true);
+}
+
+/* A NAK that ends the connection: sent first, then the QP fails (IBTA 9.7.4.1). */
+static void rxe_resp_fatal(struct rxe_resp_run *run, struct roce_psn psn, enum roce_nak nak,
+			   enum ib_wc_status wc_status)
+{
+	struct rxe_qp *qp = run->qp;
+
+	rxe_resp_drop_sg(run);
+	rxe_resp_ack(run);
+	trace_rxe_nak_sent(dev_name(&qp->rxe->ibdev.dev), qp->qpn, psn.v, ROCE_AETH_NAK | nak);
+	rxe_resp_send_ack(run, ROCE_AETH_NAK | nak, psn);
+
+	rxe_qp_set_error(qp);
+	if (wc_status != IB_WC_SUCCESS)
+		rxe_resp_recv_failed(qp, wc_status);
+
+	if (nak == ROCE_NAK_REM_ACCESS) {
+		rxe_count(qp->rxe, RXE_CNT_ACCESS_ERR);
+		rxe_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
+	} else if (nak == ROCE_NAK_INVALID_REQ) {
+		rxe_count(qp->rxe, RXE_CNT_INVALID_REQ);
+		rxe_qp_event(qp, IB_EVENT_QP_REQ_ERR);
+	}
+}
+
+/* Sequence and RNR NAKs: the requester comes again. */
+static void rxe_resp_retry_nak(struct rxe_resp_run *run, u8 syndrome)
+{
+	struct rxe_qp *qp = run->qp;
+
+	rxe_resp_ack(run);
+	trace_rxe_nak_sent(dev_name(&qp->rxe->ibdev.dev), qp->qpn, qp->resp.psn.v, syndrome);
+	rxe_resp_send_ack(run, syndrome, qp->resp.psn);
+	qp->resp.nak_sent = true;
+}
+
+static void rxe_resp_start_read(struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	qp->resp.read = (struct rxe_resp_read){
+		.active	= true,
+		.first	= true,
+		.psn	= pkt->psn,
+		.va	= pkt->va,
+		.rkey	= pkt->rkey,
+		.resid	= pkt->length,
+	};
+	/* the response acknowledges everything before it */
+	qp->resp.ack_due = false;
+}
+
+static void rxe_resp_duplicate(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
+{
+	struct rxe_qp *qp = run->qp;
+
+	rxe_count(qp->rxe, RXE_CNT_DUP_REQ);
+	if (!(pkt->info->flags & RXE_OP_READ)) {
+		qp->resp.ack_due = true;
+		return;
+	}
+	if (rxe_rd_ring_replay(&qp->resp.rd, pkt, qp->mtu))
+		rxe_resp_start_read(qp, pkt);
+	else
+		rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_DUPLICATE);
+}
+
+static u8 rxe_resp_read_opcode(bool first, bool last)
+{
+	if (first)
+		return last ? ROCE_OP_READ_RESP_ONLY : ROCE_OP_READ_RESP_FIRST;
+	return last ? ROCE_OP_READ_RESP_LAST : ROCE_OP_READ_RESP_MIDDLE;
+}
+
+/* One READ response. */
+static void rxe_resp_read_packet(struct rxe_resp_run *run)
+{
+	struct rxe_qp *qp = run->qp;
+	struct rxe_resp_read *rd = &qp->resp.read;
+	u32 len = min(rd->resid, qp->mtu);
+	struct rxe_pkt pkt = {
+		.opcode	= ROCE_SERVICE_RC | rxe_resp_read_opcode(rd->first, len == rd->resid),
+		.pkey	= ROCE_DEFAULT_PKEY,
+		.qpn	= qp->attr.dest_qp_num,
+		.psn	= rd->psn,
+		.pad	= roce_pad(len),
+		.syndrome = ROCE_AETH_ACK | ROCE_AETH_NO_CREDIT,
+		.msn	= qp->resp.msn,
+	};
+	unsigned int hdr_len = rxe_opcodes[pkt.opcode].hdr_len;
+	struct rxe_mr *mr = NULL;
+	u8 *buf;
+
+	if (len) {
+		mr = rxe_resp_mr(run, rd->rkey, IB_ACCESS_REMOTE_READ, rd->va, len);
+		if (!mr) {	/* deregistered since the request was checked */
+			rd->active = false;
+			rxe_resp_fatal(run, rd->psn, ROCE_NAK_REM_ACCESS, IB_WC_SUCCESS);
+			return;
+		}
+	}
+	buf = rxe_tx_add(&run->tx, hdr_len + len + pkt.pad);
+	if (buf) {
+		rxe_pkt_build(&pkt, buf);
+		if (len)
+			rxe_mr_read(mr, rd->va, buf + hdr_len, len);
+		memset(buf + hdr_len + len, 0, pkt.pad);
+	}
+
+	rd->first = false;
+	rd->psn = roce_psn_add(rd->psn, 1);
+	rd->va += len;
+	rd->resid -= len;
+	if (!rd->resid)
+		rd->active = false;
+}
+
+static bool rxe_resp_exec_send(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
+{
+	struct rxe_qp *qp = run->qp;
+
+	if (pkt->info->flags & RXE_OP_FIRST) {
+		rxe_resp_drop_sg(run);
+		qp->resp.received = 0;
+	}
+	if (!run->sg_valid) {
+		rxe_sg_init(&run->sg, qp->pd, qp->rq.cur.sge, qp->rq.cur.num_sge,
+			    IB_ACCESS_LOCAL_WRITE);
+		rxe_sg_seek(&run->sg, qp->resp.received);
+		run->sg_valid = true;
+	}
+	if (rxe_sg_write(&run->sg, pkt->payload, pkt->payload_len)) {
+		rxe_resp_fatal(run, qp->resp.psn, ROCE_NAK_REM_OP, IB_WC_LOC_PROT_ERR);
+		return false;
+	}
+	qp->resp.received += pkt->payload_len;
+	qp->resp.msg = RXE_MSG_SEND;
+	return true;
+}
+
+static bool rxe_resp_exec_write(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
+{
+	struct rxe_resp *resp = &run->qp->resp;
+	struct rxe_mr *mr;
+
+	if (pkt->info->flags & RXE_OP_FIRST) {
+		resp->received = 0;
+		resp->write_va = pkt->va;
+		resp->write_rkey = pkt->rkey;
+		resp->write_resid = pkt->length;
+	}
+	if (pkt->payload_len) {
+		mr = rxe_resp_mr(run, resp->write_rkey, IB_ACCESS_REMOTE_WRITE, resp->write_va,
+				 pkt->payload_len);
+		if (!mr) {
+			rxe_resp_fatal(run, resp->psn, ROCE_NAK_REM_ACCESS, IB_WC_SUCCESS);
+			return false;
+		}
+		rxe_mr_write(mr, resp->write_va, pkt->payload, pkt->payload_len);
+	}
+	resp->write_va += pkt->payload_len;
+	resp->write_resid -= pkt->payload_len;
+	resp->received += pkt->payload_len;
+	resp->msg = RXE_MSG_WRITE;
+	return true;
+}
+
+/* The last packet of a message that took a receive WQE. */
+static void rxe_resp_complete(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
+{
+	struct rxe_qp *qp = run->qp;
+	u32 flags = pkt->info->flags;
+	struct ib_wc wc = {
+		.status		= IB_WC_SUCCESS,
+		.opcode		= flags & RXE_OP_SEND ? IB_WC_RECV : IB_WC_RECV_RDMA_WITH_IMM,
+		.byte_len	= qp->resp.received,
+		.src_qp		= qp->attr.dest_qp_num,
+	};
+
+	if (flags & RXE_OP_IMMDT) {
+		wc.wc_flags = IB_WC_WITH_IMM;
+		wc.ex.imm_data = pkt->imm;
+	}
+	rxe_resp_drop_sg(run);
+	rxe_count(qp->rxe, RXE_CNT_RDMA_RECV);
+	rxe_resp_recv_done(qp, &wc, pkt->se);
+}
+
+static void rxe_resp_execute(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
+{
+	struct rxe_qp *qp = run->qp;
+	struct rxe_resp *resp = &qp->resp;
+	u32 flags = pkt->info->flags;
+
+	if (flags & RXE_OP_READ) {
+		u32 pkts = rxe_num_pkts(pkt->length, qp->mtu);
+
+		resp->psn = roce_psn_add(resp->psn, pkts);
+		resp->msn = (resp->msn + 1) & ROCE_MSN_MASK;
+		rxe_rd_ring_add(&resp->rd, pkt, pkts);
+		rxe_resp_start_read(qp, pkt);
+		return;
+	}
+
+	if (flags & RXE_OP_SEND ? !rxe_resp_exec_send(run, pkt) : !rxe_resp_exec_write(run, pkt))
+		return;
+
+	resp->psn = roce_psn_add(resp->psn, 1);
+	if (flags & RXE_OP_LAST) {
+		resp->msg = RXE_MSG_NONE;
+		resp->msn = (resp->msn + 1) & ROCE_MSN_MASK;
+		if (flags & RXE_OP_RWQE)
+			rxe_resp_complete(run, pkt);
+	}
+	if (pkt->ackreq)
+		resp->ack_due = true;
+}
+
+static void rxe_resp_packet(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
+{
+	struct rxe_qp *qp = run->qp;
+	struct rxe_verdict v = rxe_resp_check(qp, pkt);
+
+	switch (v.kind) {
+	case RXE_VERDICT_OK:
+		if (!qp->resp.comm_est && rxe_qp_state(qp) == IB_QPS_RTR) {
+			qp->resp.comm_est = true;
+			rxe_qp_event(qp, IB_EVENT_COMM_EST);
+		}
+		rxe_resp_execute(run, pkt);
+		break;
+	case RXE_VERDICT_DROP:
+		rxe_rx_drop(qp->rxe, qp->qpn, v.drop);
+		break;
+	case RXE_VERDICT_DUPLICATE:
+		rxe_resp_duplicate(run, pkt);
+		break;
+	case RXE_VERDICT_RNR:
+		rxe_count(qp->rxe, RXE_CNT_SND_RNR);
+		rxe_resp_retry_nak(run, ROCE_AETH_RNR | qp->attr.min_rnr_timer);
+		break;
+	case RXE_VERDICT_NAK:
+		if (v.nak == ROCE_NAK_PSN_SEQ)
+			rxe_resp_retry_nak(run, ROCE_AETH_NAK | v.nak);
+		else
+			rxe_resp_fatal(run, qp->resp.psn, v.nak, v.wc_status);
+		break;
+	}
+}
+
+/* Next request; false when none waits. */
+static bool rxe_resp_next(struct rxe_qp *qp, struct rxe_pkt *pkt)
+{
+	struct sk_buff *skb;
+
+	while ((skb = rxe_qp_next_burst(qp, &qp->resp.rxq))) {
+		if (rxe_rx_next(qp->rxe, skb, qp->qpn, pkt))
+			return true;
+		qp->resp.rxq.cur = NULL;
+		rxe_rx_free(skb);
+	}
+	return false;
+}
+
+/* True: budget used up. */
+static bool rxe_resp_run_connected(struct rxe_qp *qp)
+{
+	struct rxe_resp_run run = { .qp = qp, .budget = RXE_RESP_BUDGET };
+	struct rxe_pkt pkt;
+
+	if (!qp->resp.read.active && rxe_rxq_idle(&qp->resp.rxq))
+		return false;
+
+	rxe_tx_begin(&run.tx, qp->rxe, &qp->path, &qp->resp.route);
+	while (run.budget && rxe_qp_can_receive(rxe_qp_state(qp))) {
+		if (qp->resp.read.active)
+			rxe_resp_read_packet(&run);
+		else if (rxe_resp_next(qp, &pkt))
+			rxe_resp_packet(&run, &pkt);
+		else
+			break;
+		run.budget--;
+	}
+	if (rxe_qp_can_receive(rxe_qp_state(qp)))
+		rxe_resp_ack(&run);
+	rxe_resp_drop_sg(&run);
+	rxe_resp_drop_mr(&run);
+	rxe_tx_end(&run.tx);
+	return !run.budget;
+}
+
+/* In ERR every receive WQE completes as flushed. */
+static void rxe_resp_flush(struct rxe_qp *qp)
+{
+	unsigned int n;
+
+	rxe_rxq_purge(&qp->resp.rxq);
+	qp->resp.read.active = false;
+	/* a process that posts all the time is not waited for */
+	for (n = 0; n <= qp->rq.ring.mask && rxe_rq_get(qp) >= 0; n++)
+		rxe_resp_recv_failed(qp, IB_WC_WR_FLUSH_ERR);
+}
+
+static bool rxe_resp_run(struct rxe_exec *x)
+{
+	struct rxe_qp *qp = container_of(x, struct rxe_qp, resp.exec);
+	enum ib_qp_state state = rxe_qp_state(qp);
+
+	if (rxe_qp_can_receive(state))
+		return rxe_qp_is_datagram(qp) ? rxe_datagram_run(qp) : rxe_resp_run_connected(qp);
+	if (state == IB_QPS_ERR)
+		rxe_resp_flush(qp);
+	else
+		rxe_rxq_purge(&qp->resp.rxq);
+	return false;
+}
+
+static void rxe_resp_get(struct rxe_exec *x)
+{
+	rxe_qp_get(container_of(x, struct rxe_qp, resp.exec));
+}
+
+static void rxe_resp_put(struct rxe_exec *x)
+{
+	rxe_qp_put(container_of(x, struct rxe_qp, resp.exec));
+}
+
+void rxe_resp_init(struct rxe_qp *qp)
+{
+	rxe_exec_init(&qp->resp.exec, rxe_resp_run, rxe_resp_get, rxe_resp_put);
+	rxe_rxq_init(&qp->resp.rxq);
+	rxe_route_init(&qp->resp.route);
+}
+
+void rxe_resp_fini(struct rxe_qp *qp)
+{
+	rxe_rxq_purge(&qp->resp.rxq);
+	rxe_route_reset(&qp->resp.route);
+	rxe_rd_ring_resize(&qp->resp.rd, 0);
+}
+
+void rxe_resp_reset(struct rxe_qp *qp)
+{
+	rxe_rxq_purge(&qp->resp.rxq);
+	rxe_route_reset(&qp->resp.route);
+	rxe_rq_reset(qp);
+	qp->resp.msn = 0;
+	qp->resp.msg = RXE_MSG_NONE;
+	qp->resp.nak_sent = false;
+	qp->resp.comm_est = false;
+	qp->resp.received = 0;
+	qp->resp.ack_due = false;
+	qp->resp.read.active = false;
+	rxe_rd_ring_resize(&qp->resp.rd, 0);
+}

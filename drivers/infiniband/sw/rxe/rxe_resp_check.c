@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* What a request deserves: every NAK is decided here. */
+
+#include "rxe_access.h"
+#include "rxe_mr.h"
+#include "rxe_qp.h"
+#include "rxe_resp.h"
+#include "rxe_stats.h"
+#include "rxe_trace.h"
+
+static const struct rxe_verdict rxe_ok = { .kind = RXE_VERDICT_OK };
+
+static struct rxe_verdict rxe_drop(enum rxe_drop why)
+{
+	return (struct rxe_verdict){ .kind = RXE_VERDICT_DROP, .drop = why };
+}
+
+static struct rxe_verdict rxe_nak(enum roce_nak nak)
+{
+	return (struct rxe_verdict){ .kind = RXE_VERDICT_NAK, .nak = nak };
+}
+
+/* The receive WQE cannot take the message: it completes with an error too. */
+static struct rxe_verdict rxe_nak_recv(enum roce_nak nak, enum ib_wc_status status)
+{
+	return (struct rxe_verdict){ .kind = RXE_VERDICT_NAK, .nak = nak, .wc_status = status };
+}
+
+/* IBTA 9.7.4.1.1, 9.7.5.1: is it the next, one that was lost before, or an old one? */
+static struct rxe_verdict rxe_check_psn(struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	s32 diff = roce_psn_diff(pkt->psn, qp->resp.psn);
+
+	if (!diff) {
+		qp->resp.nak_sent = false;
+		return rxe_ok;
+	}
+	if (diff < 0)
+		return (struct rxe_verdict){ .kind = RXE_VERDICT_DUPLICATE };
+
+	rxe_count(qp->rxe, RXE_CNT_OUT_OF_SEQ_REQ);
+	if (qp->resp.nak_sent)
+		return rxe_drop(RXE_DROP_PSN);
+	return rxe_nak(ROCE_NAK_PSN_SEQ);
+}
+
+/* IBTA 9.7.4.1.2: does the opcode continue what is there? */
+static struct rxe_verdict rxe_check_opcode(const struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	u32 flags = pkt->info->flags;
+	enum rxe_resp_msg want = RXE_MSG_NONE;
+
+	if (!(flags & RXE_OP_FIRST) && (flags & (RXE_OP_MIDDLE | RXE_OP_LAST)))
+		want = flags & RXE_OP_SEND ? RXE_MSG_SEND : RXE_MSG_WRITE;
+	return qp->resp.msg == want ? rxe_ok : rxe_nak(ROCE_NAK_INVALID_REQ);
+}
+
+/* IBTA 9.7.4.1.3: is the function enabled on this QP? */
+static struct rxe_verdict rxe_check_function(const struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	u32 flags = pkt->info->flags;
+	int access = qp->attr.qp_access_flags;
+
+	if ((flags & RXE_OP_WRITE) && !(access & IB_ACCESS_REMOTE_WRITE))
+		return rxe_nak(ROCE_NAK_INVALID_REQ);
+	if ((flags & RXE_OP_READ) && (!(access & IB_ACCESS_REMOTE_READ) || !qp->resp.rd.size))
+		return rxe_nak(ROCE_NAK_INVALID_REQ);
+	return rxe_ok;
+}
+
+/* IBTA 9.7.4.1.6: payload against the packet's place in the message, and the whole. */
+static struct rxe_verdict rxe_check_length(const struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	u32 flags = pkt->info->flags;
+	unsigned int len = pkt->payload_len;
+	u32 total;
+
+	if (flags & RXE_OP_READ)
+		return pkt->length <= RXE_MAX_MSG_SZ ? rxe_ok : rxe_nak(ROCE_NAK_INVALID_REQ);
+
+	if (len > qp->mtu)
+		return rxe_nak(ROCE_NAK_INVALID_REQ);
+	if (!(flags & RXE_OP_LAST) && len != qp->mtu)
+		return rxe_nak(ROCE_NAK_INVALID_REQ);
+	if ((flags & RXE_OP_LAST) && !(flags & RXE_OP_FIRST) && !len)
+		return rxe_nak(ROCE_NAK_INVALID_REQ);
+
+	if (flags & RXE_OP_SEND)
+		return rxe_ok;
+	total = flags & RXE_OP_FIRST ? pkt->length : qp->resp.write_resid;
+	if (total > RXE_MAX_MSG_SZ || len > total || ((flags & RXE_OP_LAST) && len != total))
+		return rxe_nak(ROCE_NAK_INVALID_REQ);
+	return rxe_ok;
+}
+
+/* IBTA 9.7.4.1.5: the key, its rights and the range; a zero length needs none. */
+static struct rxe_verdict rxe_check_rkey(struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	bool read = pkt->info->flags & RXE_OP_READ;
+	struct rxe_mr *mr;
+
+	if (!(pkt->info->flags & RXE_OP_RETH) || !pkt->length)
+		return rxe_ok;
+
+	mr = rxe_mr_get(qp->pd, pkt->rkey, read ? IB_ACCESS_REMOTE_READ : IB_ACCESS_REMOTE_WRITE,
+			pkt->va, pkt->length);
+	if (!IS_ERR(mr)) {
+		rxe_mr_put(mr);
+		return rxe_ok;
+	}
+	trace_rxe_access_err(dev_name(&qp->rxe->ibdev.dev), qp->qpn, pkt->rkey, pkt->va,
+			     pkt->length, PTR_ERR(mr));
+	return rxe_nak(ROCE_NAK_REM_ACCESS);
+}
+
+/* A SEND needs a receive WQE at its first packet, a WRITE with immediate at its last. */
+static bool rxe_needs_rwqe(const struct rxe_pkt *pkt)
+{
+	u32 flags = pkt->info->flags;
+
+	return (flags & RXE_OP_SEND) || (flags & RXE_OP_RWQE);
+}
+
+static struct rxe_verdict rxe_check_rwqe(struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	u32 received = pkt->info->flags & RXE_OP_FIRST ? 0 : qp->resp.received;
+	int status;
+
+	if (!rxe_needs_rwqe(pkt))
+		return rxe_ok;
+
+	status = rxe_rq_get(qp);
+	if (status < 0)
+		return (struct rxe_verdict){ .kind = RXE_VERDICT_RNR };
+	if (status != IB_WC_SUCCESS)
+		return rxe_nak_recv(ROCE_NAK_REM_OP, status);
+	if ((pkt->info->flags & RXE_OP_SEND) &&
+	    (u64)received + pkt->payload_len > qp->rq.cur.length)
+		return rxe_nak_recv(ROCE_NAK_INVALID_REQ, IB_WC_LOC_LEN_ERR);
+	return rxe_ok;
+}
+
+struct rxe_verdict rxe_resp_check(struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	struct rxe_verdict v;
+
+	if (!(pkt->info->flags & RXE_OP_REQUEST))
+		return rxe_drop(RXE_DROP_OPCODE);
+	v = rxe_check_psn(qp, pkt);
+	if (v.kind != RXE_VERDICT_OK)
+		return v;
+	v = rxe_check_opcode(qp, pkt);
+	if (v.kind != RXE_VERDICT_OK)
+		return v;
+	v = rxe_check_function(qp, pkt);
+	if (v.kind != RXE_VERDICT_OK)
+		return v;
+	v = rxe_check_length(qp, pkt);
+	if (v.kind != RXE_VERDICT_OK)
+		return v;
+	v = rxe_check_rkey(qp, pkt);
+	if (v.kind != RXE_VERDICT_OK)
+		return v;
+	return rxe_check_rwqe(qp, pkt);
+}

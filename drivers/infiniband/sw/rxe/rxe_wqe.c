@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Work queue elements: snapshot and validation. */
+
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <rdma/uverbs_ioctl.h>
+#include "rxe_ah.h"
+#include "rxe_qp.h"
+#include "rxe_wqe.h"
+
+/* Elements copied from a user's ring in one go; what is left waits for the next round. */
+#define RXE_SQ_FETCH_MAX	256
+
+int rxe_sq_init(struct rxe_sq *sq, struct ib_qp_cap *cap, struct ib_udata *udata,
+		struct mminfo *mi)
+{
+	u32 extra = max_t(u32, cap->max_send_sge * sizeof(struct ib_sge), cap->max_inline_data);
+	u32 slots;
+	int err;
+
+	spin_lock_init(&sq->lock);
+	sq->max_sge = cap->max_send_sge;
+	sq->max_inline = extra;
+
+	if (udata) {
+		err = rxe_ring_alloc(&sq->ring, cap->max_send_wr,
+				     sizeof(struct rxe_send_wqe) + extra);
+		if (err)
+			return err;
+		slots = sq->ring.mask + 1;
+		sq->max_wr = sq->ring.mask;
+		err = rxe_ring_share(&sq->ring, udata, mi);
+		if (err)
+			goto err_ring;
+	} else {
+		slots = roundup_pow_of_two(max(cap->max_send_wr, 1U));
+		sq->max_wr = cap->max_send_wr;
+	}
+
+	sq->mask = slots - 1;
+	sq->stride = ALIGN(sizeof(struct rxe_swqe) + extra, 8);
+	sq->wqes = kvcalloc(slots, sq->stride, GFP_KERNEL_ACCOUNT);
+	if (!sq->wqes) {
+		err = -ENOMEM;
+		goto err_ring;
+	}
+	cap->max_send_wr = sq->max_wr;
+	cap->max_inline_data = sq->max_inline;
+	return 0;
+
+err_ring:
+	rxe_ring_free(&sq->ring);
+	return err;
+}
+
+void rxe_sq_fini(struct rxe_sq *sq)
+{
+	kvfree(sq->wqes);
+	sq->wqes = NULL;
+	rxe_ring_free(&sq->ring);
+}
+
+int rxe_rq_init(struct rxe_rq *rq, struct ib_qp_cap *cap, struct ib_udata *udata,
+		struct mminfo *mi)
+{
+	int err;
+
+	spin_lock_init(&rq->lock);
+	rq->max_sge = cap->max_recv_sge;
+	rq->cur.sge = kcalloc(max(cap->max_recv_sge, 1U), sizeof(*rq->cur.sge),
+			      GFP_KERNEL_ACCOUNT);
+	if (!rq->cur.sge)
+		return -ENOMEM;
+
+	err = rxe_ring_alloc(&rq->ring, cap->max_recv_wr, sizeof(struct rxe_recv_wqe) +
+			     cap->max_recv_sge * sizeof(struct rxe_sge));
+	if (err)
+		goto err_sge;
+	if (udata) {
+		err = rxe_ring_share(&rq->ring, udata, mi);
+		if (err)
+			goto err_ring;
+	}
+	rq->max_wr = rq->ring.mask;
+	cap->max_recv_wr = rq->max_wr;
+	return 0;
+
+err_ring:
+	rxe_ring_free(&rq->ring);
+err_sge:
+	kfree(rq->cur.sge);
+	rq->cur.sge = NULL;
+	return err;
+}
+
+void rxe_rq_fini(struct rxe_rq *rq)
+{
+	rxe_ring_free(&rq->ring);
+	kfree(rq->cur.sge);
+	rq->cur.sge = NULL;
+}
+
+/* What may be posted to a QP of this type, and what it may carry. */
+static bool rxe_swqe_opcode_ok(const struct rxe_qp *qp, u32 opcode, u32 flags)
+{
+	switch (opcode) {
+	case IB_WR_SEND:
+	case IB_WR_SEND_WITH_IMM:
+		return true;
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+		return rxe_qp_type(qp) == IB_QPT_RC;
+	case IB_WR_RDMA_READ:
+		return rxe_qp_type(qp) == IB_QPT_RC && !(flags & IB_SEND_INLINE);
+	default:
+		return false;
+	}
+}
+
+/* Sum the SGEs up: the length that user space filled in counts for nothing. */
+static enum ib_wc_status rxe_swqe_set_length(const struct rxe_qp *qp, struct rxe_swqe *wqe)
+{
+	u64 length = 0;
+	u32 i;
+
+	for (i = 0; i < wqe->num_sge; i++)
+		length += wqe->sge[i].length;
+
+	if (length > (rxe_qp_is_datagram(qp) ? qp->mtu : RXE_MAX_MSG_SZ))
+		return IB_WC_LOC_LEN_ERR;
+	wqe->length = length;
+	return IB_WC_SUCCESS;
+}
+
+static void rxe_swqe_init(struct rxe_swqe *wqe, u64 wr_id, u32 opcode, u32 flags, __be32 imm)
+{
+	wqe->wr_id = wr_id;
+	wqe->opcode = opcode;
+	wqe->flags = flags;
+	wqe->imm = imm;
+	wqe->length = 0;
+	wqe->num_sge = 0;
+	wqe->status = IB_WC_SUCCESS;
+	wqe->started = false;
+	wqe->path.sgid = NULL;
+}
+
+/* @hdr is our copy of the fixed part; @dma is what follows it in the ring, still hostile. */
+static enum ib_wc_status rxe_swqe_user_data(struct rxe_qp *qp, struct rxe_swqe *wqe,
+					    const struct rxe_send_wqe *hdr, const void *dma)
+{
+	if (wqe->flags & IB_SEND_INLINE) {
+		if (hdr->dma.length > qp->sq.max_inline)
+			return IB_WC_LOC_LEN_ERR;
+		if (rxe_qp_is_datagram(qp) && hdr->dma.length > qp->mtu)
+			return IB_WC_LOC_LEN_ERR;
+		memcpy(wqe->data, dma, hdr->dma.length);
+		wqe->length = hdr->dma.length;
+		return IB_WC_SUCCESS;
+	}
+
+	if (hdr->dma.num_sge > qp->sq.max_sge)
+		return IB_WC_LOC_QP_OP_ERR;
+	BUILD_BUG_ON(sizeof(struct ib_sge) != sizeof(struct rxe_sge));
+	memcpy(wqe->sge, dma, hdr->dma.num_sge * sizeof(*wqe->sge));
+	wqe->num_sge = hdr->dma.num_sge;
+	return rxe_swqe_set_length(qp, wqe);
+}
+
+static enum ib_wc_status rxe_swqe_from_user(struct rxe_qp *qp, struct rxe_swqe *wqe,
+					    const struct rxe_send_wqe *uwqe)
+{
+	struct rxe_send_wqe hdr;
+
+	memcpy(&hdr, uwqe, sizeof(hdr));
+	barrier();	/* all decisions are made on the copy */
+
+	rxe_swqe_init(wqe, hdr.wr.wr_id, hdr.wr.opcode, hdr.wr.send_flags, hdr.wr.ex.imm_data);
+	if (!rxe_swqe_opcode_ok(qp, wqe->opcode, wqe->flags))
+		return IB_WC_LOC_QP_OP_ERR;
+
+	if (rxe_qp_is_datagram(qp)) {
+		wqe->dqpn = hdr.wr.wr.ud.remote_qpn & ROCE_QPN_MASK;
+		wqe->qkey = hdr.wr.wr.ud.remote_qkey;
+		if (rxe_ah_path(qp->pd, hdr.wr.wr.ud.ah_num, &wqe->path)) {
+			wqe->path.sgid = NULL;
+			return IB_WC_LOC_QP_OP_ERR;
+		}
+	} else {
+		wqe->remote_addr = hdr.wr.wr.rdma.remote_addr;
+		wqe->rkey = hdr.wr.wr.rdma.rkey;
+	}
+	return rxe_swqe_user_data(qp, wqe, &hdr, uwqe->dma.inline_data);
+}
+
+bool rxe_sq_fetch(struct rxe_qp *qp)
+{
+	struct rxe_sq *sq = &qp->sq;
+	unsigned int n;
+
+	if (!qp->user)
+		return false;
+
+	for (n = 0; n < RXE_SQ_FETCH_MAX; n++) {
+		u32 used = sq->head - sq->tail;
+		struct rxe_swqe *wqe;
+
+		/* ring.index stands at the tail: slots are given back by rxe_sq_pop() */
+		if (used >= rxe_ring_pending(&sq->ring))
+			return false;
+		wqe = rxe_swqe(sq, sq->head);
+		wqe->status = rxe_swqe_from_user(qp, wqe,
+						 rxe_ring_elem(&sq->ring, sq->ring.index + used));
+		sq->head++;
+	}
+	return true;
+}
+
+/* Datagram WQEs own a path; for others the same bytes hold something else. */
+static void rxe_swqe_fini(const struct rxe_qp *qp, struct rxe_swqe *wqe)
+{
+	if (rxe_qp_is_datagram(qp))
+		rxe_path_fini(&wqe->path);
+}
+
+void rxe_sq_pop(struct rxe_qp *qp)
+{
+	struct rxe_sq *sq = &qp->sq;
+
+	rxe_swqe_fini(qp, rxe_swqe(sq, sq->tail));
+	smp_store_release(&sq->tail, sq->tail + 1);	/* pairs with rxe_sq_post() */
+	if (qp->user)
+		rxe_ring_consume(&sq->ring);
+}
+
+void rxe_sq_reset(struct rxe_qp *qp)
+{
+	struct rxe_sq *sq = &qp->sq;
+
+	while (sq->tail != sq->head)
+		rxe_sq_pop(qp);
+	if (!qp->user)
+		return;
+	sq->ring.index = (sq->ring.index + rxe_ring_pending(&sq->ring)) & sq->ring.mask;
+	smp_store_release(&sq->ring.buf->consumer_index, sq->ring.index);
+}
+
+void rxe_rq_reset(struct rxe_qp *qp)
+{
+	struct rxe_rq *rq = &qp->rq;
+
+	rq->cur.valid = false;
+	rq->ring.index = (rq->ring.index + rxe_ring_pending(&rq->ring)) & rq->ring.mask;
+	smp_store_release(&rq->ring.buf->consumer_index, rq->ring.index);
+}
+
+int rxe_rq_get(struct rxe_qp *qp)
+{
+	struct rxe_rq *rq = &qp->rq;
+	struct rxe_rwqe *cur = &rq->cur;
+	const struct rxe_recv_wqe *uwqe;
+	u32 i, num_sge;
+
+	if (cur->valid)
+		return IB_WC_SUCCESS;
+	if (!rxe_ring_pending(&rq->ring))
+		return -1;
+
+	uwqe = rxe_ring_elem(&rq->ring, rq->ring.index);
+	cur->valid = true;
+	cur->wr_id = READ_ONCE(uwqe->wr_id);
+	cur->length = 0;
+	cur->num_sge = 0;
+	num_sge = READ_ONCE(uwqe->dma.num_sge);
+	if (num_sge > rq->max_sge)
+		return IB_WC_LOC_QP_OP_ERR;
+
+	memcpy(cur->sge, uwqe->dma.sge, num_sge * sizeof(*cur->sge));
+	barrier();	/* lengths come from the copy */
+	for (i = 0; i < num_sge; i++)
+		cur->length += cur->sge[i].length;
+	cur->num_sge = num_sge;
+	return IB_WC_SUCCESS;
+}
+
+void rxe_rq_pop(struct rxe_qp *qp)
+{
+	qp->rq.cur.valid = false;
+	rxe_ring_consume(&qp->rq.ring);
+}
+
+/* A kernel user's inline data: SGE addresses are kernel pointers. */
+static int rxe_swqe_kernel_inline(const struct rxe_sq *sq, struct rxe_swqe *wqe,
+				  const struct ib_send_wr *wr)
+{
+	u32 length = 0;
+	int i;
+
+	for (i = 0; i < wr->num_sge; i++) {
+		const struct ib_sge *sge = &wr->sg_list[i];
+
+		if (sge->length > sq->max_inline - length)
+			return -EINVAL;
+		memcpy(wqe->data + length, (void *)(uintptr_t)sge->addr, sge->length);
+		length += sge->length;
+	}
+	wqe->length = length;
+	return 0;
+}
+
+static int rxe_swqe_from_kernel(struct rxe_qp *qp, struct rxe_swqe *wqe,
+				const struct ib_send_wr *wr)
+{
+	rxe_swqe_init(wqe, wr->wr_id, wr->opcode, wr->send_flags, wr->ex.imm_data);
+	if (!rxe_swqe_opcode_ok(qp, wqe->opcode, wqe->flags))
+		return -EOPNOTSUPP;
+	if (wr->num_sge < 0 || wr->num_sge > qp->sq.max_sge)
+		return -EINVAL;
+
+	if (wqe->flags & IB_SEND_INLINE) {
+		int err = rxe_swqe_kernel_inline(&qp->sq, wqe, wr);
+
+		if (err)
+			return err;
+	} else {
+		memcpy(wqe->sge, wr->sg_list, wr->num_sge * sizeof(*wqe->sge));
+		wqe->num_sge = wr->num_sge;
+		if (rxe_swqe_set_length(qp, wqe) != IB_WC_SUCCESS)
+			return -EINVAL;
+	}
+
+	if (rxe_qp_is_datagram(qp)) {
+		const struct ib_ud_wr *ud = ud_wr(wr);
+
+		wqe->dqpn = ud->remote_qpn & ROCE_QPN_MASK;
+		wqe->qkey = ud->remote_qkey;
+		rxe_path_copy(&wqe->path, &to_rah(ud->ah)->path);
+	} else if (wqe->opcode != IB_WR_SEND && wqe->opcode != IB_WR_SEND_WITH_IMM) {
+		wqe->remote_addr = rdma_wr(wr)->remote_addr;
+		wqe->rkey = rdma_wr(wr)->rkey;
+	}
+	return 0;
+}
+
+int rxe_sq_post(struct rxe_qp *qp, const struct ib_send_wr *wr)
+{
+	struct rxe_sq *sq = &qp->sq;
+	int err;
+
+	lockdep_assert_held(&sq->lock);
+
+	if (sq->head - smp_load_acquire(&sq->tail) >= sq->max_wr)
+		return -ENOMEM;
+	err = rxe_swqe_from_kernel(qp, rxe_swqe(sq, sq->head), wr);
+	if (err)
+		return err;
+	smp_store_release(&sq->head, sq->head + 1);	/* pairs with the requester's load */
+	return 0;
+}
+
+int rxe_rq_post(struct rxe_qp *qp, const struct ib_recv_wr *wr)
+{
+	struct rxe_rq *rq = &qp->rq;
+	struct rxe_queue_buf *buf = rq->ring.buf;
+	struct rxe_recv_wqe *wqe;
+
+	lockdep_assert_held(&rq->lock);
+
+	if (wr->num_sge < 0 || wr->num_sge > rq->max_sge)
+		return -EINVAL;
+	if (((rq->prod + 1 - smp_load_acquire(&buf->consumer_index)) & rq->ring.mask) == 0)
+		return -ENOMEM;
+
+	wqe = rxe_ring_elem(&rq->ring, rq->prod);
+	wqe->wr_id = wr->wr_id;
+	wqe->dma.num_sge = wr->num_sge;
+	memcpy(wqe->dma.sge, wr->sg_list, wr->num_sge * sizeof(*wr->sg_list));
+	rq->prod = (rq->prod + 1) & rq->ring.mask;
+	smp_store_release(&buf->producer_index, rq->prod);
+	return 0;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Work queue elements, in kernel memory.
+ *
+ * A user's WQE is copied once and the copy validated; progress lives here
+ * too, so nothing that a process writes into a ring later has an effect.
+ */
+#ifndef RXE_WQE_H
+#define RXE_WQE_H
+
+#include <linux/spinlock.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/roce_psn.h>
+#include "rxe_ring.h"
+#include "rxe_route.h"
+
+struct rxe_qp;
+
+/**
+ * struct rxe_swqe - send WQE
+ * @wr_id:	as posted
+ * @opcode:	enum ib_wr_opcode
+ * @flags:	IB_SEND_*
+ * @imm:	immediate data
+ * @length:	bytes of the message, summed up from the SGEs here
+ * @num_sge:	SGEs behind the struct; 0 when @flags has IB_SEND_INLINE
+ * @status:	IB_WC_SUCCESS, or why it fails when its turn comes
+ * @started:	has PSNs; at least one packet went out
+ * @first_psn:	of its packets, or for a READ of the responses
+ * @last_psn:	likewise
+ * @remote_addr: WRITE, READ
+ * @rkey:	WRITE, READ
+ * @path:	datagrams: owned
+ * @dqpn:	datagrams: destination QPN
+ * @qkey:	datagrams
+ * @sge:	gather or scatter list
+ * @data:	inline data
+ */
+struct rxe_swqe {
+	u64			wr_id;
+	u32			opcode;
+	u32			flags;
+	__be32			imm;
+	u32			length;
+	u32			num_sge;
+	enum ib_wc_status	status;
+	bool			started;
+	struct roce_psn		first_psn;
+	struct roce_psn		last_psn;
+	union {
+		struct {
+			u64	remote_addr;
+			u32	rkey;
+		};
+		struct {
+			struct rxe_path	path;
+			u32		dqpn;
+			u32		qkey;
+		};
+	};
+	union {
+		DECLARE_FLEX_ARRAY(struct ib_sge, sge);
+		DECLARE_FLEX_ARRAY(u8, data);
+	};
+};
+
+/**
+ * struct rxe_sq - send queue
+ * @ring:	user QPs: where WQEs come from; a slot is given back at completion
+ * @wqes:	@mask + 1 elements of @stride bytes
+ * @stride:	bytes of a struct rxe_swqe with its SGEs or inline data
+ * @mask:	number of elements - 1
+ * @max_wr:	capability
+ * @max_sge:	capability
+ * @max_inline:	capability
+ * @lock:	serialises kernel posters; irqsave
+ * @head:	next element to fill: posters of a kernel QP under @lock, the
+ *		requester of a user QP
+ * @tail:	oldest element not completed: the requester's
+ *
+ * @head and @tail run freely; tail <= req.next <= head.
+ */
+struct rxe_sq {
+	struct rxe_ring		ring;
+	void			*wqes;
+	size_t			stride;
+	u32			mask;
+	u32			max_wr;
+	u32			max_sge;
+	u32			max_inline;
+	spinlock_t		lock;	/* see above */
+	u32			head;
+	u32			tail;
+};
+
+/**
+ * struct rxe_rwqe - the receive WQE that a message goes to
+ * @valid:	there is one
+ * @wr_id:	as posted
+ * @length:	bytes that fit
+ * @num_sge:	scatter list
+ * @sge:	max_sge elements, allocated with the QP
+ */
+struct rxe_rwqe {
+	bool		valid;
+	u64		wr_id;
+	u64		length;
+	u32		num_sge;
+	struct ib_sge	*sge;
+};
+
+/**
+ * struct rxe_rq - receive queue
+ * @ring:	struct rxe_recv_wqe; filled by the process, or by post_recv
+ * @max_wr:	capability
+ * @max_sge:	capability
+ * @lock:	serialises kernel posters; irqsave
+ * @prod:	kernel QPs: producer index, under @lock
+ * @cur:	receive WQE in use: the responder's
+ */
+struct rxe_rq {
+	struct rxe_ring		ring;
+	u32			max_wr;
+	u32			max_sge;
+	spinlock_t		lock;	/* see above */
+	u32			prod;
+	struct rxe_rwqe		cur;
+};
+
+static inline struct rxe_swqe *rxe_swqe(const struct rxe_sq *sq, u32 index)
+{
+	return sq->wqes + (index & sq->mask) * sq->stride;
+}
+
+/* PSNs that a message of @length bytes takes. */
+static inline u32 rxe_num_pkts(u32 length, unsigned int mtu)
+{
+	return length ? DIV_ROUND_UP(length, mtu) : 1;
+}
+
+/**
+ * rxe_sq_init - allocate a send queue
+ * @cap:	what is asked for, and then what there is
+ * @udata:	NULL for a kernel QP
+ * @mi:		for the create response
+ *
+ * Return: 0, -ENOMEM.  rxe_sq_fini() frees it.
+ */
+int rxe_sq_init(struct rxe_sq *sq, struct ib_qp_cap *cap, struct ib_udata *udata,
+		struct mminfo *mi);
+void rxe_sq_fini(struct rxe_sq *sq);
+
+/* As rxe_sq_init(), for a receive queue. */
+int rxe_rq_init(struct rxe_rq *rq, struct ib_qp_cap *cap, struct ib_udata *udata,
+		struct mminfo *mi);
+void rxe_rq_fini(struct rxe_rq *rq);
+
+/**
+ * rxe_sq_fetch - copy what the process has posted since
+ *
+ * Context: the requester's executor.
+ * Return: true when more waits in the ring than was copied in one go.
+ */
+bool rxe_sq_fetch(struct rxe_qp *qp);
+
+/**
+ * rxe_sq_pop - give the oldest element back
+ *
+ * Context: the requester's executor.
+ */
+void rxe_sq_pop(struct rxe_qp *qp);
+
+/* Forget everything posted.  Context: executors disabled. */
+void rxe_sq_reset(struct rxe_qp *qp);
+void rxe_rq_reset(struct rxe_qp *qp);
+
+/**
+ * rxe_rq_get - the receive WQE for the message at hand
+ *
+ * Takes the next one from the ring when there is none in use.
+ *
+ * Context: the responder's executor.
+ * Return: IB_WC_SUCCESS; IB_WC_LOC_QP_OP_ERR for a malformed one (in use all
+ * the same, to be completed with this status); -1: the queue is empty.
+ */
+int rxe_rq_get(struct rxe_qp *qp);
+
+/* The receive WQE in use has been completed. */
+void rxe_rq_pop(struct rxe_qp *qp);
+
+/* post_send and post_recv of kernel users, one WR.  Return: 0, -EINVAL, -ENOMEM. */
+int rxe_sq_post(struct rxe_qp *qp, const struct ib_send_wr *wr);
+int rxe_rq_post(struct rxe_qp *qp, const struct ib_recv_wr *wr);
+
+#endif /* RXE_WQE_H */

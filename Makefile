@@ -31,6 +31,9 @@ dkms-install:
 dkms-uninstall:
 	scripts/install-dkms --remove
 
+deb:
+	scripts/build-deb
+
 modules-all: bootstrap
 	scripts/build-modules
 
@@ -54,6 +57,7 @@ help:
 	@echo 'Install (as root):'
 	@echo '  dkms-install    with DKMS, which rebuilds it for each new kernel; KVER='
 	@echo '  dkms-uninstall  give the distribution its module back'
+	@echo '  deb             build/rdma-rxe-dkms_*_all.deb, the same as a package'
 	@echo '  install         the plain module, below /lib/modules/*/updates; KVER=, KDIR='
 	@echo '  uninstall       remove that one'
 	@echo 'Try and test (as root on Debian; a virtual machine runs the module):'
@@ -62,5 +66,5 @@ help:
 	@echo '  check           static checks'
 	@echo '  modules-all     build/KERNEL/rdma_rxe.ko for all kernels'
 
-.PHONY: modules clean install uninstall dkms-install dkms-uninstall \
+.PHONY: modules clean install uninstall dkms-install dkms-uninstall deb \
 	modules-all check demo test bootstrap help

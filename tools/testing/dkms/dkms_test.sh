@@ -56,12 +56,26 @@ succeeds() # DESCRIPTION COMMAND...
 by_name() { modprobe -S "$release" --show-depends rdma_rxe 2>&1 | tail -n 1; }
 by_link_type() { modprobe -S "$release" --show-depends rdma-link-rxe 2>&1 | tail -n 1; }
 
+distribution_is_back()
+{
+	local now
+	now=$(modinfo -k "$release" -n rdma_rxe)
+	is "the distribution's module is back" "$before $before_sum" \
+		"$now $(sha256sum <"$now")"
+	is "modprobe rdma_rxe loads that" "insmod $before*" "$(by_name)"
+	is "rdma link add loads that" "insmod $before*" "$(by_link_type)"
+	is "nothing is left in /usr/src" "" "$(compgen -G "/usr/src/$NAME-*")"
+}
+
 # Runs in the chroot: a DKMS life, from add to remove.
 inside()
 {
-	local before before_sum after
+	local before before_sum
 	. "$top/META"
 	dkms --version | sed 's/^/# /'
+
+	# the package would build for all kernels
+	find /lib/modules -mindepth 1 -maxdepth 1 ! -name "$release" -exec rm -rf {} +
 
 	before=$(modinfo -k "$release" -n rdma_rxe)
 	is "the distribution has its own module" \
@@ -81,17 +95,16 @@ inside()
 	is "it is of this kernel" "$release *" \
 		"$(modinfo -k "$release" -F vermagic rdma_rxe)"
 
-	succeeds "a second install replaces the first" \
-		"$top/scripts/install-dkms" "$release"
-
 	succeeds "remove" "$top/scripts/install-dkms" --remove
 	is "status is empty" "" "$(dkms status "$NAME")"
-	after=$(modinfo -k "$release" -n rdma_rxe)
-	is "the distribution's module is back" "$before" "$after"
-	is "and it is the same file" "$before_sum" "$(sha256sum <"$after")"
-	is "modprobe rdma_rxe loads that" "insmod $before*" "$(by_name)"
-	is "rdma link add loads that" "insmod $before*" "$(by_link_type)"
-	is "nothing is left in /usr/src" "" "$(compgen -G "/usr/src/$NAME-*")"
+	distribution_is_back
+
+	succeeds "the Debian package" "$top/scripts/build-deb" /tmp
+	succeeds "dpkg -i" dpkg -i "/tmp/rdma-rxe-dkms_${VERSION}_all.deb"
+	is "modprobe rdma_rxe loads it" \
+		"insmod */updates/dkms/rdma_rxe.ko*" "$(by_name)"
+	succeeds "dpkg -P" dpkg -P rdma-rxe-dkms
+	distribution_is_back
 }
 
 if [ "${1-}" = --inside ]; then
@@ -105,7 +118,7 @@ kernels=("$@")
 [ ${#kernels[@]} -gt 0 ] ||
 	mapfile -t kernels < <(awk '!/^#/ && NF { print $1 }' "$vm/kernels.conf")
 
-tests=15	# of one kernel
+tests=21	# of one kernel
 
 echo "TAP version 13"
 echo "1..$((tests * ${#kernels[@]}))"

@@ -93,7 +93,7 @@ enum rxe_drop rxe_pkt_parse(const u8 *data, unsigned int len, struct rxe_pkt *pk
 {
 	const struct roce_bth *bth = (const struct roce_bth *)data;
 	const struct rxe_opcode_info *info;
-	unsigned int payload_len;
+	unsigned int hdr_len, payload_len;
 
 	if (len < sizeof(*bth) + ROCE_ICRC_SIZE)
 		return RXE_DROP_SHORT;
@@ -102,20 +102,21 @@ enum rxe_drop rxe_pkt_parse(const u8 *data, unsigned int len, struct rxe_pkt *pk
 		return RXE_DROP_OPCODE;
 	if (bth->flags & ROCE_BTH_TVER_MASK)
 		return RXE_DROP_VERSION;
-	if (len < info->hdr_len + ROCE_ICRC_SIZE)
+	hdr_len = info->hdr_len;
+	if (len < hdr_len + ROCE_ICRC_SIZE)
 		return RXE_DROP_SHORT;
 
 	*pkt = (struct rxe_pkt){ .info = info };
 	parse_bth(data, pkt);
 
-	payload_len = len - info->hdr_len - ROCE_ICRC_SIZE;
+	payload_len = len - hdr_len - ROCE_ICRC_SIZE;
 	if (len % 4 || pkt->pad > payload_len)
 		return RXE_DROP_PAD;
 	if (payload_len && !(info->flags & RXE_OP_PAYLOAD))
 		return RXE_DROP_PAYLOAD;
 
 	parse_ext(data + sizeof(*bth), pkt);
-	pkt->payload = data + info->hdr_len;
+	pkt->payload = data + hdr_len;
 	pkt->payload_len = payload_len - pkt->pad;
 	return RXE_DROP_NONE;
 }

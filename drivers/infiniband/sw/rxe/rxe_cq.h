@@ -14,19 +14,26 @@
  * @lock:	protects the fields below and the ring's producer side (kernel
  *		CQs: both sides); irqsave, a leaf
  * @ring:	struct ib_uverbs_wc of a user CQ, struct ib_wc of a kernel CQ
+ * @consumer:	the consumer's index as far as it is believed; a user's one is
+ *		never beyond what was produced
  * @armed:	the next completion, or the next solicited one, makes an event
  * @armed_solicited: only a solicited one does
  * @overflowed:	a completion was lost; CQ_ERR has been reported
- * @user:	mapped by a process
+ * @notify_due:	@work owes a call of the completion handler
+ * @error_due:	@work owes a CQ_ERR event
+ * @user:	mapped by a process; constant
  * @work:	calls a kernel user's handler, never inside a verb
  */
 struct rxe_cq {
 	struct ib_cq		ibcq;
 	spinlock_t		lock;	/* see above */
 	struct rxe_ring		ring;
+	u32			consumer;
 	bool			armed;
 	bool			armed_solicited;
 	bool			overflowed;
+	bool			notify_due;
+	bool			error_due;
 	bool			user;
 	struct work_struct	work;
 };
@@ -57,5 +64,8 @@ int rxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 int rxe_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 int rxe_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc);
 int rxe_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
+
+int __init rxe_cq_module_init(void);
+void rxe_cq_module_exit(void);
 
 #endif /* RXE_CQ_H */

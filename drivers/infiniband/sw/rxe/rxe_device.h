@@ -9,7 +9,8 @@
 #include <rdma/ib_verbs.h>
 #include "rxe_limits.h"
 
-struct rxe_gid;
+struct net;
+struct rxe_gid_entry;
 struct rxe_link;
 struct rxe_qp;
 struct rxe_stats;
@@ -35,6 +36,7 @@ struct rxe_stats;
  * @num_pd:	PDs that exist
  * @num_uc:	user contexts that exist
  * @port_active: the port state that was last reported by an event
+ * @active_mtu:	IB MTU that was last logged; netdev notifier (RTNL)
  */
 struct rxe_dev {
 	struct ib_device	ibdev;
@@ -46,7 +48,7 @@ struct rxe_dev {
 	struct xarray		ahs;
 	u32			ah_next;
 	spinlock_t		gid_lock;	/* see above */
-	struct rxe_gid __rcu	*gids[RXE_GID_TBL_LEN];
+	struct rxe_gid_entry __rcu *gids[RXE_GID_TBL_LEN];
 	struct rxe_qp		*gsi_qp;
 	struct rxe_stats __percpu *stats;
 	atomic_t		num_qp;
@@ -56,6 +58,7 @@ struct rxe_dev {
 	atomic_t		num_pd;
 	atomic_t		num_uc;
 	unsigned long		port_active;	/* bit 0 */
+	enum ib_mtu		active_mtu;
 };
 
 static inline struct rxe_dev *to_rdev(struct ib_device *ibdev)
@@ -82,18 +85,24 @@ static inline void rxe_limit_put(atomic_t *n)
 
 /**
  * rxe_device_create - make and register the ib_device of a link
- * @link:	the link; the device owns it from success on
+ * @link:	the link; on success the device owns it and may already have
+ *		been unregistered and freed again (link->dev is NULL then)
+ * @net:	namespace of the link, held by the caller
  * @name:	as the user gave it
  * @ndev:	the netdev under it; a reference is taken
  *
  * Context: process, no RTNL.
- * Return: the device, or ERR_PTR(): -ENOMEM, or what ib_register_device() says.
+ * Return: 0, -ENOMEM, or what ib_register_device() says.
  */
-struct rxe_dev *rxe_device_create(struct rxe_link *link, const char *name,
-				  struct net_device *ndev);
+int rxe_device_create(struct rxe_link *link, struct net *net, const char *name,
+		      struct net_device *ndev);
 
 /**
  * rxe_device_event - report an event of the device's port
+ * @rxe:	device, registered
+ * @event:	IB_EVENT_PORT_ACTIVE, IB_EVENT_PORT_ERR ...
+ *
+ * Context: any.
  */
 void rxe_device_event(struct rxe_dev *rxe, enum ib_event_type event);
 

@@ -7,8 +7,10 @@
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/netdevice.h>
+#include <linux/workqueue.h>
 
 struct net;
+struct rdma_link_ops;
 struct rxe_dev;
 struct rxe_ns;
 
@@ -20,31 +22,43 @@ enum rxe_link_state {
 
 /**
  * struct rxe_link - one link
- * @ref:	the list, the device, each waiter
+ * @ref:	the list and the device together, newlink, each waiter, a queued @kill
  * @entry:	in the module's list of links, protected by its spinlock (a
  *		leaf: never held across an ib_* call, a socket release or a wait)
+ * @serial:	never used twice, grows along the list
  * @state:	protected by the same lock
  * @ndev:	netdev, for comparison; the reference is the device's
  * @net:	namespace at link add, for comparison
+ * @guid:	node GUID, unique among links; protected by the same lock
  * @ns:		its sockets, as a user; given back when the device is gone
- * @dev:	device; NULL while BUILDING
+ * @dev:	device, set just before it is registered; NULL once it is gone.
+ *		The lock keeps it from being freed, except while BUILDING
+ * @kill:	unregisters the device
  * @gone:	completed when the device is gone and the sockets are given back
  */
 struct rxe_link {
 	struct kref		ref;
 	struct list_head	entry;
+	u64			serial;
 	enum rxe_link_state	state;
 	struct net_device	*ndev;
 	const struct net	*net;
+	__be64			guid;
 	struct rxe_ns		*ns;
 	struct rxe_dev		*dev;
+	struct work_struct	kill;
 	struct completion	gone;
 };
+
+extern struct rdma_link_ops rxe_link_ops;
 
 /**
  * rxe_link_gone - the ib_device of a link has been freed (dealloc_driver)
  *
- * Gives the sockets back and drops the device's reference on the link.
+ * Gives the sockets back, takes the link off the list, wakes who waits for
+ * that, and drops the reference of list and device.
+ *
+ * Context: process, may sleep.
  */
 void rxe_link_gone(struct rxe_link *link);
 
@@ -68,7 +82,19 @@ void rxe_link_kill_net(const struct net *net);
 void rxe_link_wait_net(const struct net *net);
 
 /**
+ * rxe_link_live - is the device registered, with nobody taking it away yet?
+ *
+ * Context: any.
+ */
+static inline bool rxe_link_live(const struct rxe_link *link)
+{
+	return READ_ONCE(link->state) == RXE_LINK_LIVE;
+}
+
+/**
  * rxe_link_for_each_netdev - call @fn for the device of each LIVE link on @ndev
+ * @ndev:	netdev; NULL for all links
+ * @fn:		function
  *
  * Context: any; @fn runs with a reference on the ib_device.
  */

@@ -38,7 +38,7 @@ static bool supported(void)
 
 		CHECK(!info == !ref, "opcode 0x%02x", op);
 		if (info)
-			CHECK(!strcmp(info->name, ref->name), "0x%02x is called %s", op, info->name);
+			CHECK(!strcmp(info->name, ref->name), "0x%02x: %s", op, info->name);
 		else
 			CHECK(!rxe_opcodes[op].flags && !rxe_opcodes[op].hdr_len,
 			      "opcode 0x%02x", op);

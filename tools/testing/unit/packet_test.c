@@ -135,7 +135,7 @@ static bool parse_agrees(const u8 *data, unsigned int len)
 
 	memset(&pkt, 0xa5, sizeof(pkt));
 	got = rxe_pkt_parse(data, len, &pkt);
-	CHECK(got == want, "opcode 0x%02x, %u bytes: %d, not %d", len ? data[0] : 0, len, got, want);
+	CHECK(got == want, "opcode %02x, %u bytes: %d, not %d", len ? data[0] : 0, len, got, want);
 	if (got != RXE_DROP_NONE)
 		return true;
 

@@ -10,7 +10,7 @@ struct rxe_dev;
 struct rxe_ns;
 
 /**
- * struct rxe_gid - one entry of a device's GID table
+ * struct rxe_gid_entry - one entry of a device's GID table
  * @ref:	the table, every path (struct rxe_path) and every QP that uses it
  * @rcu:	readers of the tables use RCU
  * @ns_entry:	in rxe_ns.gids
@@ -25,7 +25,7 @@ struct rxe_ns;
  * @own_ndev:	that netdev is the one under the link
  * @dead:	removed from the table: nothing is sent from it any more
  */
-struct rxe_gid {
+struct rxe_gid_entry {
 	struct kref		ref;
 	struct rcu_head		rcu;
 	struct list_head	ns_entry;
@@ -45,13 +45,13 @@ struct rxe_gid {
  * Context: any.
  * Return: the entry with a reference, NULL when there is none or it has no sockets.
  */
-struct rxe_gid *rxe_gid_get(struct rxe_dev *rxe, unsigned int index);
+struct rxe_gid_entry *rxe_gid_get(struct rxe_dev *rxe, unsigned int index);
 
 /* One more reference on an entry that the caller holds. */
-void rxe_gid_hold(struct rxe_gid *gid);
+void rxe_gid_hold(struct rxe_gid_entry *gid);
 
 /* Context: any. */
-void rxe_gid_put(struct rxe_gid *gid);
+void rxe_gid_put(struct rxe_gid_entry *gid);
 
 /**
  * rxe_gid_usable - can packets be sent from this entry now?
@@ -62,7 +62,7 @@ void rxe_gid_put(struct rxe_gid *gid);
  * Context: any.
  * Return: true when the address is a local one of the entry's namespace.
  */
-bool rxe_gid_usable(struct rxe_gid *gid);
+bool rxe_gid_usable(struct rxe_gid_entry *gid);
 
 /**
  * rxe_gid_allowed - may the calling process use this entry? (DESIGN: isolation)
@@ -70,7 +70,7 @@ bool rxe_gid_usable(struct rxe_gid *gid);
  * Return: true when the entry's namespace is the caller's, or the caller has
  * CAP_NET_ADMIN over it.
  */
-bool rxe_gid_allowed(struct rxe_gid *gid);
+bool rxe_gid_allowed(struct rxe_gid_entry *gid);
 
 /**
  * rxe_gid_is_local - is @addr one of the device's addresses behind these sockets?

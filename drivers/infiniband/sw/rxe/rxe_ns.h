@@ -22,14 +22,17 @@ struct sock;
  * struct rxe_ns - the sockets of one namespace and L3 master
  * @ref:	memory
  * @rcu:	lookups run under RCU
- * @entry:	in the pernet list, protected by the pernet mutex
- * @users:	links and GID entries; protected by the pernet mutex
- * @net:	NULL once the namespace exits; RCU
+ * @entry:	in the namespace's list while it lives; protected by the mutex of
+ *		rxe_ns.c, which outlives all namespaces
+ * @users:	links and GID entries; protected by the same mutex
+ * @net:	NULL once the handle is dead: the namespace exits, or the last
+ *		user has gone; a dead handle never comes back.  RCU
  * @l3mdev:	ifindex of the L3 master (VRF) that the sockets are bound to, or 0
  * @sk4:	IPv4 socket, NULL before open and after close; RCU
  * @sk6:	IPv6 socket; NULL also where IPv6 is disabled
- * @lock:	protects @gids and @routes; taken with BH disabled, a leaf
- * @gids:	live GID entries (struct rxe_gid.ns_entry), readers use RCU
+ * @lock:	protects @gids and @routes and orders them against the death of
+ *		the handle; irqsave, only rxe_route.lock nests in it
+ * @gids:	live GID entries (struct rxe_gid_entry.ns_entry), readers use RCU
  * @routes:	cached routes (struct rxe_route.entry) to drop when it dies
  */
 struct rxe_ns {
@@ -51,7 +54,7 @@ struct rxe_ns {
  * @net:	the namespace, alive
  * @l3mdev:	L3 master ifindex or 0
  *
- * Context: process, may sleep; takes the pernet mutex; never takes RTNL.
+ * Context: process, may sleep; RTNL may be held, but is never taken.
  * Return: the handle, with one user that rxe_ns_close() gives back;
  * ERR_PTR(): -EADDRINUSE when somebody else has the port (one log line names
  * namespace and port), -ENOMEM, -ENODEV when the namespace is exiting.
@@ -61,9 +64,9 @@ struct rxe_ns *rxe_ns_open(struct net *net, int l3mdev);
 /**
  * rxe_ns_close - give a user back; the last one closes the sockets
  *
- * The port is free when this returns.
+ * The port is free when this returns.  The namespace may be gone long since.
  *
- * Context: process, may sleep.
+ * Context: process, may sleep; RTNL may be held, but is never taken.
  */
 void rxe_ns_close(struct rxe_ns *ns);
 
@@ -71,7 +74,10 @@ void rxe_ns_close(struct rxe_ns *ns);
 void rxe_ns_get(struct rxe_ns *ns);
 void rxe_ns_put(struct rxe_ns *ns);
 
-/* Register pernet operations; after ib_core, before links. */
+/*
+ * Register pernet operations, and set rxe_rx.c and rxe_tx.c up; after ib_core,
+ * before links.
+ */
 int __init rxe_ns_init(void);
 void rxe_ns_exit(void);
 

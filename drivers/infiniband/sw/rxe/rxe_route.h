@@ -8,7 +8,7 @@
 #include <net/dst.h>
 #include <rdma/ib_verbs.h>
 
-struct rxe_gid;
+struct rxe_gid_entry;
 struct rxe_ns;
 
 /**
@@ -22,7 +22,7 @@ struct rxe_ns;
  * @sport:	UDP source port: entropy of the flow (0xc000..0xffff)
  */
 struct rxe_path {
-	struct rxe_gid	*sgid;
+	struct rxe_gid_entry	*sgid;
 	union ib_gid	dgid;
 	bool		ipv4;
 	u8		tclass;

@@ -11,6 +11,7 @@
 #define RXE_RX_H
 
 #include <linux/skbuff.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include "rxe_icrc.h"
 #include "rxe_packet.h"
@@ -18,36 +19,66 @@
 struct net;
 struct rxe_dev;
 struct rxe_ns;
+struct sock;
 struct socket;
+
+/* Bits of struct rxe_rx_sock.state. */
+enum {
+	RXE_RX_DRAINING,	/* somebody takes skbs off the socket */
+	RXE_RX_AGAIN,		/* there may be more: look again */
+	RXE_RX_CLOSING,		/* wake whoever waits for RXE_RX_DRAINING */
+};
 
 /**
  * struct rxe_rx_sock - one UDP socket of a handle
  * @sock:	plain kernel socket, ACCEPT_L4 set, no encap_rcv: bursts arrive whole
+ * @sk:		its sock; freed after a grace period, so senders use it under RCU
  * @ns:		the handle; outlives the socket
- * @state:	bit 0 draining, bit 1 look again
+ * @state:	RXE_RX_* bits
  * @ipv6:	family
- * @rcu:	data_ready runs under RCU
+ * @data_ready:	what the socket had before
+ * @work:	continues a drain that has used up its budget
+ * @rcu:	data_ready and senders run under RCU
  */
 struct rxe_rx_sock {
 	struct socket		*sock;
+	struct sock		*sk;
 	struct rxe_ns		*ns;
 	unsigned long		state;
 	bool			ipv6;
+	void			(*data_ready)(struct sock *sk);
+	struct work_struct	work;
 	struct rcu_head		rcu;
 };
 
 /**
  * rxe_rx_sock_open - bind UDP 4791 in a namespace
+ * @net:	the namespace, alive
+ * @ns:		handle that the packets belong to; it names the L3 master
+ * @ipv6:	family
+ * @reuse:	share the port with other sockets that allow it just now
+ *		(rxe_rx_sock_reuse()), and only while binding
  *
  * Context: process, may sleep.
  * Return: socket or ERR_PTR(); -EAFNOSUPPORT where the family is disabled.
  */
-struct rxe_rx_sock *rxe_rx_sock_open(struct net *net, struct rxe_ns *ns, bool ipv6, int l3mdev);
+struct rxe_rx_sock *rxe_rx_sock_open(struct net *net, struct rxe_ns *ns, bool ipv6, bool reuse);
 
 /**
- * rxe_rx_sock_close - close it; no data_ready runs when this returns
+ * rxe_rx_sock_reuse - let our next socket bind beside this one, or no longer
  *
- * Context: process, may sleep.
+ * Sockets of different L3 domains do not compete for packets, but the port
+ * check refuses one that is bound to a device beside one that is not.
+ */
+void rxe_rx_sock_reuse(struct rxe_rx_sock *rs, bool reuse);
+
+/**
+ * rxe_rx_sock_close - close it
+ *
+ * When this returns the port is free and no drainer runs, or ever will.
+ * Costs no grace period.
+ *
+ * Context: process, may sleep; RTNL may be held, but is never taken.
  */
 void rxe_rx_sock_close(struct rxe_rx_sock *rs);
 
@@ -109,5 +140,9 @@ void rxe_rx_free(struct sk_buff *skb);
  * @why:	reason
  */
 void rxe_rx_drop(struct rxe_dev *rxe, u32 qpn, enum rxe_drop why);
+
+/* Per-CPU buffers; called by rxe_ns_init() and rxe_ns_exit(). */
+int __init rxe_rx_module_init(void);
+void rxe_rx_module_exit(void);
 
 #endif /* RXE_RX_H */

@@ -31,7 +31,8 @@ struct rxe_route;
  * @segs:	packets in the burst
  * @max_segs:	what fits in this burst
  * @closed:	the burst's last packet is shorter: nothing can follow
- * @err:	first error of the run; later packets are still accepted, and dropped
+ * @err:	first error of the run; later packets go out all the same while
+ *		there is a route: the peer's NAK is faster than a timeout
  * @sent:	packets handed to IP in this run
  *
  * Owned by rxe_tx.c; others read @err alone.
@@ -97,5 +98,8 @@ static inline u8 *rxe_tx_last(struct rxe_tx *tx)
  * other and counted in send_err.
  */
 int rxe_tx_end(struct rxe_tx *tx);
+
+/* Give the recycled pages back; called by rxe_ns_exit(). */
+void rxe_tx_module_exit(void);
 
 #endif /* RXE_TX_H */

@@ -169,7 +169,8 @@ struct rxe_dev *rxe_gid_find_dev(struct rxe_ns *ns, const union ib_gid *addr, in
  * Find out where an entry's netdev is.  It may be elsewhere than the device
  * (a macvlan that moved), or on the way out: then there is no namespace.
  */
-static struct net *rxe_gid_locate(const struct ib_gid_attr *attr, struct rxe_gid_entry *gid, int *l3mdev)
+static struct net *rxe_gid_locate(const struct ib_gid_attr *attr, struct rxe_gid_entry *gid,
+				  int *l3mdev)
 {
 	struct net_device *ndev;
 	struct net *net = NULL;

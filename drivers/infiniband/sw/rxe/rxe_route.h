@@ -23,12 +23,12 @@ struct rxe_ns;
  */
 struct rxe_path {
 	struct rxe_gid_entry	*sgid;
-	union ib_gid	dgid;
-	bool		ipv4;
-	u8		tclass;
-	u8		hop_limit;
-	u32		flow_label;
-	__be16		sport;
+	union ib_gid		dgid;
+	bool			ipv4;
+	u8			tclass;
+	u8			hop_limit;
+	u32			flow_label;
+	__be16			sport;
 };
 
 /**

@@ -280,8 +280,10 @@ static void rxe_rx_kick(struct rxe_rx_kicks *kicks)
 
 static void rxe_rx_release(struct rxe_rx_sock *rs)
 {
+	/* What was sorted, before the flag. */
 	smp_mb__before_atomic();
 	clear_bit(RXE_RX_DRAINING, &rs->state);
+	/* The flag, before the tests of AGAIN and CLOSING. */
 	smp_mb__after_atomic();
 	if (unlikely(test_bit(RXE_RX_CLOSING, &rs->state)))
 		wake_up_bit(&rs->state, RXE_RX_DRAINING);
@@ -309,6 +311,7 @@ static void rxe_rx_run(struct rxe_rx_sock *rs)
 		if (test_and_set_bit(RXE_RX_DRAINING, &rs->state))
 			return;
 		clear_bit(RXE_RX_AGAIN, &rs->state);
+		/* Cleared, before the look at the socket. */
 		smp_mb__after_atomic();
 
 		rxe_rx_drain(rs, &kicks, &budget);
@@ -444,6 +447,7 @@ void rxe_rx_sock_close(struct rxe_rx_sock *rs)
 	 * a drainer at work, and goes away.
 	 */
 	set_bit(RXE_RX_CLOSING, &rs->state);
+	/* Pairs with rxe_rx_release(). */
 	smp_mb__after_atomic();
 	wait_on_bit_lock(&rs->state, RXE_RX_DRAINING, TASK_UNINTERRUPTIBLE);
 	cancel_work_sync(&rs->work);

@@ -92,10 +92,9 @@ static void rxe_comp_una(struct rxe_qp *qp, struct roce_psn una)
 	rxe_retry_progress(qp);
 }
 
-/**
- * rxe_comp_ack - everything up to @psn has been acknowledged
- *
- * Return: false when a READ is in the way: its responses have been lost.
+/*
+ * Everything up to @psn has been acknowledged.  Returns false when a READ is
+ * in the way: its responses have been lost.
  */
 static bool rxe_comp_ack(struct rxe_qp *qp, struct roce_psn psn)
 {

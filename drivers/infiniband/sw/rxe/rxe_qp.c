@@ -101,7 +101,7 @@ void rxe_qp_queue(struct rxe_qp *qp, struct sk_buff *skb, bool response)
 static bool rxe_qp_is_ours(struct rxe_qp *qp, struct sk_buff *skb)
 {
 	const struct rxe_skb_cb *cb = rxe_skb_cb(skb);
-	const struct rxe_gid *sgid = qp->path.sgid;
+	const struct rxe_gid_entry *sgid = qp->path.sgid;
 	union ib_gid saddr, daddr;
 
 	rxe_skb_daddr(skb, &daddr);

@@ -189,15 +189,10 @@ static int rxe_req_copy(struct rxe_req_run *run, const struct rxe_swqe *wqe, u32
 	return rxe_sg_read(&run->sg, to, len);
 }
 
-/**
- * rxe_req_emit - add one packet with its payload to the run
- * @pkt:	headers; @info is not needed
- * @off:	offset of the payload in the message
- * @len:	bytes of payload
- *
- * A packet that finds no memory counts as lost and is sent again later.
- *
- * Return: 0, or an errno of the SGEs: the packet was taken back.
+/*
+ * Add one packet with @len bytes of payload, from @off of the message, to the
+ * run.  A packet that finds no memory counts as lost and is sent again later.
+ * Returns an errno of the SGEs: the packet was taken back.
  */
 static int rxe_req_emit(struct rxe_req_run *run, struct rxe_pkt *pkt,
 			const struct rxe_swqe *wqe, u32 index, u32 off, u32 len)

@@ -20,7 +20,7 @@
 #define RXE_UVERBS_ABI_VERSION	2
 #define RXE_VENDOR_ID		0xffffff	/* not an OUI: users know soft RoCE by it */
 #define RXE_PAGE_SIZE_CAP	0xfffff000	/* 4 KiB and any power of two above */
-#define RXE_CA_ACK_DELAY	15		/* 4.096 us << 15 = 134 ms: a scheduler is in the way */
+#define RXE_CA_ACK_DELAY	15		/* 4.096 us << 15 = 134 ms, for the scheduler */
 
 void rxe_device_event(struct rxe_dev *rxe, enum ib_event_type event)
 {

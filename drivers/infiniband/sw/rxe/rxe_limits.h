@@ -6,25 +6,25 @@
 #include <linux/sizes.h>
 
 #define RXE_MAX_QP		65536	/* of one device; the QPN space is 2^24 for all */
-#define RXE_MAX_QP_WR		16384	/* ring memory is vmalloc'ed: 16384 slots of 512 bytes are 8 MiB */
+#define RXE_MAX_QP_WR		16384	/* slots of at most 1024 bytes: 16 MiB, vmalloc'ed */
 #define RXE_MAX_SGE		32	/* a slot of the send ring holds them behind the WQE */
 #define RXE_MAX_SGE_RD		32
 #define RXE_MAX_INLINE		512	/* RXE_MAX_SGE SGEs take the same room */
 #define RXE_MAX_CQ		65536
-#define RXE_MAX_CQE		((1 << 18) - 1)	/* 16 MiB of ring; one slot stays empty */
-#define RXE_MAX_MR		(1 << 20)	/* of one device; the index part of a key has 24 bits */
-#define RXE_MAX_MR_SIZE		(1ULL << 47)	/* all of a user address space */
+#define RXE_MAX_CQE		(SZ_256K - 1)	/* 16 MiB of ring; one slot stays empty */
+#define RXE_MAX_MR		SZ_1M	/* of one device; the index part of a key has 24 bits */
+#define RXE_MAX_MR_SIZE		(2 * SZ_64T)	/* all of a user address space */
 #define RXE_MAX_PD		65536
 #define RXE_MAX_AH		65536	/* of one device */
 #define RXE_MAX_UCONTEXT	65536
 #define RXE_MAX_RD_ATOM		16	/* responder resources of a QP, allocated at RTR */
 #define RXE_MAX_RES_RD_ATOM	(RXE_MAX_QP * RXE_MAX_RD_ATOM)
-#define RXE_MAX_MSG_SZ		(1u << 31)	/* IBTA 9.7.7: 2^31 bytes */
+#define RXE_MAX_MSG_SZ		SZ_2G	/* IBTA 9.7.7: 2^31 bytes */
 #define RXE_GID_TBL_LEN		1024
 #define RXE_PKEY_TBL_LEN	1	/* the default key alone */
 
 /* PSNs that may be unacknowledged; half the space would be ambiguous (IBTA 9.7.1). */
-#define RXE_MAX_PSN_WINDOW	(1 << 22)
+#define RXE_MAX_PSN_WINDOW	SZ_4M
 
 /* Unacknowledged bytes of one QP: eight full bursts. */
 #define RXE_WINDOW_BYTES	SZ_512K

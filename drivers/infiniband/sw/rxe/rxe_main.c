@@ -189,7 +189,7 @@ static struct rxe_dev *rxe_link_next_dev(const struct net_device *ndev, u64 *ser
 	return rxe;
 }
 
-void rxe_link_for_each_netdev(const struct net_device *ndev, void (*fn)(struct rxe_dev *rxe))
+void rxe_link_visit(const struct net_device *ndev, void (*fn)(struct rxe_dev *rxe))
 {
 	struct rxe_dev *rxe;
 	u64 serial = 0;
@@ -355,7 +355,7 @@ static int rxe_link_go_live(struct rxe_link *link)
 		rxe_link_unregister(link);
 		return -ENODEV;
 	}
-	rxe_link_for_each_netdev(link->ndev, rxe_netdev_port_update);
+	rxe_link_visit(link->ndev, rxe_netdev_port_update);
 	return 0;
 }
 

@@ -92,12 +92,12 @@ static inline bool rxe_link_live(const struct rxe_link *link)
 }
 
 /**
- * rxe_link_for_each_netdev - call @fn for the device of each LIVE link on @ndev
+ * rxe_link_visit - call @fn for the device of each LIVE link on @ndev
  * @ndev:	netdev; NULL for all links
  * @fn:		function
  *
  * Context: any; @fn runs with a reference on the ib_device.
  */
-void rxe_link_for_each_netdev(const struct net_device *ndev, void (*fn)(struct rxe_dev *rxe));
+void rxe_link_visit(const struct net_device *ndev, void (*fn)(struct rxe_dev *rxe));
 
 #endif /* RXE_MAIN_H */

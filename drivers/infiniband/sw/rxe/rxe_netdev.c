@@ -86,7 +86,7 @@ static int rxe_netdev_event(struct notifier_block *nb, unsigned long event, void
 		rxe_link_kill_netdev(ndev);
 		break;
 	case NETDEV_CHANGEMTU:
-		rxe_link_for_each_netdev(ndev, rxe_netdev_mtu_changed);
+		rxe_link_visit(ndev, rxe_netdev_mtu_changed);
 		break;
 	default:
 		return NOTIFY_DONE;
@@ -97,7 +97,7 @@ static int rxe_netdev_event(struct notifier_block *nb, unsigned long event, void
 /* inet6addr events come from softirqs, too. */
 static int rxe_addr_event(struct notifier_block *nb, unsigned long event, void *ptr)
 {
-	rxe_link_for_each_netdev(NULL, rxe_netdev_port_update);
+	rxe_link_visit(NULL, rxe_netdev_port_update);
 	return NOTIFY_OK;
 }
 

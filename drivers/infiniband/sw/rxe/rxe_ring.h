@@ -7,7 +7,7 @@
  * is read once per use, masked, and nothing is believed beyond that.
  *
  *   SQ, RQ	user produces, kernel consumes (rxe_ring_pending/elem/consume)
- *   CQ		kernel produces, user consumes (rxe_ring_full/slot/publish)
+ *   CQ		kernel produces, user consumes (rxe_cq.c, rxe_ring_elem/publish)
  *
  * Barriers: the producer's rxe_ring_publish (store-release of producer_index)
  * pairs with the consumer's load-acquire of it; likewise consumer_index the
@@ -73,6 +73,7 @@ static inline void *rxe_ring_elem(const struct rxe_ring *ring, u32 index)
 /* Consumer side: elements that wait, 0..mask. */
 static inline u32 rxe_ring_pending(const struct rxe_ring *ring)
 {
+	/* Pairs with the producer's release: elements are read after it. */
 	return (smp_load_acquire(&ring->buf->producer_index) - ring->index) & ring->mask;
 }
 
@@ -80,25 +81,15 @@ static inline u32 rxe_ring_pending(const struct rxe_ring *ring)
 static inline void rxe_ring_consume(struct rxe_ring *ring)
 {
 	ring->index = (ring->index + 1) & ring->mask;
+	/* The element has been read before the producer may write it again. */
 	smp_store_release(&ring->buf->consumer_index, ring->index);
-}
-
-/* Producer side: no slot is free. */
-static inline bool rxe_ring_full(const struct rxe_ring *ring)
-{
-	return ((ring->index + 1 - smp_load_acquire(&ring->buf->consumer_index)) & ring->mask) == 0;
-}
-
-/* Producer side: nothing waits for the consumer. */
-static inline bool rxe_ring_empty(const struct rxe_ring *ring)
-{
-	return ((ring->index - smp_load_acquire(&ring->buf->consumer_index)) & ring->mask) == 0;
 }
 
 /* Producer side: hand over what was written into slot @index. */
 static inline void rxe_ring_publish(struct rxe_ring *ring)
 {
 	ring->index = (ring->index + 1) & ring->mask;
+	/* Pairs with the consumer's acquire: the element is written before. */
 	smp_store_release(&ring->buf->producer_index, ring->index);
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "rxe_stats.h"
-#include "rxe_trace.h"
 
-#define RXE_DESC_DROP(reason, text) \
-	[RXE_CNT_DROP_FIRST + RXE_DROP_##reason - 1].name = "drop_" #text,
+#define RXE_DROP_PREFIX		"drop_"
+#define RXE_CNT_DROP(reason)	(RXE_CNT_DROP_FIRST + RXE_DROP_##reason - 1)
 
 static const struct rdma_stat_desc rxe_stat_descs[RXE_NR_COUNTERS] = {
 	[RXE_CNT_SENT_PKTS].name		= "sent_pkts",
@@ -26,8 +25,37 @@ static const struct rdma_stat_desc rxe_stat_descs[RXE_NR_COUNTERS] = {
 	[RXE_CNT_RX_BURSTS].name		= "rx_bursts",
 	[RXE_CNT_ACCESS_ERR].name		= "remote_access_err",
 	[RXE_CNT_INVALID_REQ].name		= "invalid_req_err",
-	RXE_DROP_REASONS(RXE_DESC_DROP, RXE_DESC_DROP)
+	[RXE_CNT_DROP(SHORT)].name		= RXE_DROP_PREFIX "short",
+	[RXE_CNT_DROP(OPCODE)].name		= RXE_DROP_PREFIX "opcode",
+	[RXE_CNT_DROP(VERSION)].name		= RXE_DROP_PREFIX "version",
+	[RXE_CNT_DROP(PAD)].name		= RXE_DROP_PREFIX "pad",
+	[RXE_CNT_DROP(PAYLOAD)].name		= RXE_DROP_PREFIX "payload",
+	[RXE_CNT_DROP(ICRC)].name		= RXE_DROP_PREFIX "icrc",
+	[RXE_CNT_DROP(CSUM)].name		= RXE_DROP_PREFIX "csum",
+	[RXE_CNT_DROP(IP)].name			= RXE_DROP_PREFIX "ip",
+	[RXE_CNT_DROP(NO_QP)].name		= RXE_DROP_PREFIX "no_qp",
+	[RXE_CNT_DROP(QP_TYPE)].name		= RXE_DROP_PREFIX "qp_type",
+	[RXE_CNT_DROP(QP_STATE)].name		= RXE_DROP_PREFIX "qp_state",
+	[RXE_CNT_DROP(ADDRESS)].name		= RXE_DROP_PREFIX "address",
+	[RXE_CNT_DROP(PKEY)].name		= RXE_DROP_PREFIX "pkey",
+	[RXE_CNT_DROP(QKEY)].name		= RXE_DROP_PREFIX "qkey",
+	[RXE_CNT_DROP(PSN)].name		= RXE_DROP_PREFIX "psn",
+	[RXE_CNT_DROP(QUEUE)].name		= RXE_DROP_PREFIX "queue",
+	[RXE_CNT_DROP(NO_GROUP)].name		= RXE_DROP_PREFIX "no_group",
+	[RXE_CNT_DROP(NO_WQE)].name		= RXE_DROP_PREFIX "no_wqe",
+	[RXE_CNT_DROP(LENGTH)].name		= RXE_DROP_PREFIX "length",
+	[RXE_CNT_DROP(DUPLICATE)].name		= RXE_DROP_PREFIX "duplicate",
+	[RXE_CNT_DROP(UNREADABLE)].name		= RXE_DROP_PREFIX "unreadable",
+	[RXE_CNT_DROP(NOMEM)].name		= RXE_DROP_PREFIX "nomem",
+	[RXE_CNT_DROP(ACCESS)].name		= RXE_DROP_PREFIX "access",
 };
+
+const char *rxe_drop_name(u32 reason)
+{
+	if (reason == RXE_DROP_NONE || reason >= RXE_NR_DROPS)
+		return "-";
+	return rxe_stat_descs[RXE_CNT_DROP_FIRST + reason - 1].name + strlen(RXE_DROP_PREFIX);
+}
 
 struct rdma_hw_stats *rxe_alloc_hw_port_stats(struct ib_device *ibdev, u32 port)
 {

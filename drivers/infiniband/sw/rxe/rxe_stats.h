@@ -47,6 +47,9 @@ static inline void rxe_count(struct rxe_dev *rxe, enum rxe_counter c)
 	rxe_count_add(rxe, c, 1);
 }
 
+/* Name of an enum rxe_drop, or "-". */
+const char *rxe_drop_name(u32 reason);
+
 /* ib_device_ops */
 struct rdma_hw_stats *rxe_alloc_hw_port_stats(struct ib_device *ibdev, u32 port);
 int rxe_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port, int index);

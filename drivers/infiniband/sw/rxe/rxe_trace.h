@@ -15,46 +15,12 @@
 
 #include <linux/tracepoint.h>
 #include <rdma/ib_verbs.h>
-#include "rxe_packet.h"
+#include <rdma/roce.h>
+#include "rxe_stats.h"
 
-#ifndef RXE_DROP_REASONS
-/* One for each enum rxe_drop but NONE; also the names of the drop counters. */
-#define RXE_DROP_REASONS(X, LAST)		\
-	X(SHORT,	short)			\
-	X(OPCODE,	opcode)			\
-	X(VERSION,	version)		\
-	X(PAD,		pad)			\
-	X(PAYLOAD,	payload)		\
-	X(ICRC,		icrc)			\
-	X(CSUM,		csum)			\
-	X(IP,		ip)			\
-	X(NO_QP,	no_qp)			\
-	X(QP_TYPE,	qp_type)		\
-	X(QP_STATE,	qp_state)		\
-	X(ADDRESS,	address)		\
-	X(PKEY,		pkey)			\
-	X(QKEY,		qkey)			\
-	X(PSN,		psn)			\
-	X(QUEUE,	queue)			\
-	X(NO_GROUP,	no_group)		\
-	X(NO_WQE,	no_wqe)			\
-	X(LENGTH,	length)			\
-	X(DUPLICATE,	duplicate)		\
-	X(UNREADABLE,	unreadable)		\
-	X(NOMEM,	nomem)			\
-	LAST(ACCESS,	access)
-
+#ifndef RXE_TRACE_WHY_MAX
 #define RXE_TRACE_WHY_MAX	16
 #endif
-
-#define RXE_DEFINE_DROP(reason, name)	TRACE_DEFINE_ENUM(RXE_DROP_##reason);
-RXE_DROP_REASONS(RXE_DEFINE_DROP, RXE_DEFINE_DROP)
-#undef RXE_DEFINE_DROP
-
-#undef RXE_SHOW_DROP
-#undef RXE_SHOW_LAST_DROP
-#define RXE_SHOW_DROP(reason, name)		{ RXE_DROP_##reason, #name },
-#define RXE_SHOW_LAST_DROP(reason, name)	{ RXE_DROP_##reason, #name }
 
 TRACE_DEFINE_ENUM(IB_QPS_RESET);
 TRACE_DEFINE_ENUM(IB_QPS_INIT);
@@ -75,135 +41,123 @@ TRACE_DEFINE_ENUM(IB_QPS_ERR);
 			 { IB_QPS_SQE, "SQE" },		\
 			 { IB_QPS_ERR, "ERR" })
 
-/* A packet is dropped; @dev is "-" where no device is known. */
+/* A packet is dropped (enum rxe_drop); @dev is "-" where no device is known. */
 TRACE_EVENT(rxe_drop,
-	TP_PROTO(const char *dev, u32 qpn, u32 reason),
-	TP_ARGS(dev, qpn, reason),
-	TP_STRUCT__entry(
-		__array(char, dev, IB_DEVICE_NAME_MAX)
-		__field(u32, qpn)
-		__field(u32, reason)
-	),
-	TP_fast_assign(
-		strscpy(__entry->dev, dev, IB_DEVICE_NAME_MAX);
-		__entry->qpn = qpn;
-		__entry->reason = reason;
-	),
-	TP_printk("dev=%s qpn=%u reason=%s", __entry->dev, __entry->qpn,
-		  __print_symbolic(__entry->reason,
-				   RXE_DROP_REASONS(RXE_SHOW_DROP, RXE_SHOW_LAST_DROP)))
+	    TP_PROTO(const char *dev, u32 qpn, u32 reason),
+	    TP_ARGS(dev, qpn, reason),
+	    TP_STRUCT__entry(__array(char, dev, IB_DEVICE_NAME_MAX)
+			     __array(char, reason, RXE_TRACE_WHY_MAX)
+			     __field(u32, qpn)
+	    ),
+	    TP_fast_assign(strscpy(__entry->dev, dev, IB_DEVICE_NAME_MAX);
+			   strscpy(__entry->reason, rxe_drop_name(reason), RXE_TRACE_WHY_MAX);
+			   __entry->qpn = qpn;
+	    ),
+	    TP_printk("dev=%s qpn=%u reason=%s", __entry->dev, __entry->qpn, __entry->reason)
 );
 
 DECLARE_EVENT_CLASS(rxe_nak,
-	TP_PROTO(const char *dev, u32 qpn, u32 psn, u8 syndrome),
-	TP_ARGS(dev, qpn, psn, syndrome),
-	TP_STRUCT__entry(
-		__array(char, dev, IB_DEVICE_NAME_MAX)
-		__field(u32, qpn)
-		__field(u32, psn)
-		__field(u8, syndrome)
-	),
-	TP_fast_assign(
-		strscpy(__entry->dev, dev, IB_DEVICE_NAME_MAX);
-		__entry->qpn = qpn;
-		__entry->psn = psn;
-		__entry->syndrome = syndrome;
-	),
-	TP_printk("dev=%s qpn=%u psn=%u %s=%u", __entry->dev, __entry->qpn, __entry->psn,
-		  (__entry->syndrome & ROCE_AETH_CLASS_MASK) == ROCE_AETH_RNR ? "rnr" : "nak",
-		  __entry->syndrome & ROCE_AETH_VALUE_MASK)
+		    TP_PROTO(const char *dev, u32 qpn, u32 psn, u8 syndrome),
+		    TP_ARGS(dev, qpn, psn, syndrome),
+		    TP_STRUCT__entry(__array(char, dev, IB_DEVICE_NAME_MAX)
+				     __field(u32, qpn)
+				     __field(u32, psn)
+				     __field(bool, rnr)
+				     __field(u8, value)
+		    ),
+		    TP_fast_assign(strscpy(__entry->dev, dev, IB_DEVICE_NAME_MAX);
+				   __entry->qpn = qpn;
+				   __entry->psn = psn;
+				   __entry->rnr = (syndrome & ROCE_AETH_CLASS_MASK) ==
+						  ROCE_AETH_RNR;
+				   __entry->value = syndrome & ROCE_AETH_VALUE_MASK;
+		    ),
+		    TP_printk("dev=%s qpn=%u psn=%u %s=%u", __entry->dev, __entry->qpn,
+			      __entry->psn, __entry->rnr ? "rnr" : "nak", __entry->value)
 );
 
 /* The responder refuses a request, or asks to wait (RNR). */
 DEFINE_EVENT(rxe_nak, rxe_nak_sent,
-	TP_PROTO(const char *dev, u32 qpn, u32 psn, u8 syndrome),
-	TP_ARGS(dev, qpn, psn, syndrome)
+	     TP_PROTO(const char *dev, u32 qpn, u32 psn, u8 syndrome),
+	     TP_ARGS(dev, qpn, psn, syndrome)
 );
 
 /* The requester gets a NAK or an RNR NAK. */
 DEFINE_EVENT(rxe_nak, rxe_nak_rcvd,
-	TP_PROTO(const char *dev, u32 qpn, u32 psn, u8 syndrome),
-	TP_ARGS(dev, qpn, psn, syndrome)
+	     TP_PROTO(const char *dev, u32 qpn, u32 psn, u8 syndrome),
+	     TP_ARGS(dev, qpn, psn, syndrome)
 );
 
 /* The requester goes back to @psn; @why: "timeout", "seq", "rnr" or "implied". */
 TRACE_EVENT(rxe_retry,
-	TP_PROTO(const char *dev, u32 qpn, u32 psn, const char *why),
-	TP_ARGS(dev, qpn, psn, why),
-	TP_STRUCT__entry(
-		__array(char, dev, IB_DEVICE_NAME_MAX)
-		__array(char, why, RXE_TRACE_WHY_MAX)
-		__field(u32, qpn)
-		__field(u32, psn)
-	),
-	TP_fast_assign(
-		strscpy(__entry->dev, dev, IB_DEVICE_NAME_MAX);
-		strscpy(__entry->why, why, RXE_TRACE_WHY_MAX);
-		__entry->qpn = qpn;
-		__entry->psn = psn;
-	),
-	TP_printk("dev=%s qpn=%u psn=%u why=%s", __entry->dev, __entry->qpn, __entry->psn,
-		  __entry->why)
+	    TP_PROTO(const char *dev, u32 qpn, u32 psn, const char *why),
+	    TP_ARGS(dev, qpn, psn, why),
+	    TP_STRUCT__entry(__array(char, dev, IB_DEVICE_NAME_MAX)
+			     __array(char, why, RXE_TRACE_WHY_MAX)
+			     __field(u32, qpn)
+			     __field(u32, psn)
+	    ),
+	    TP_fast_assign(strscpy(__entry->dev, dev, IB_DEVICE_NAME_MAX);
+			   strscpy(__entry->why, why, RXE_TRACE_WHY_MAX);
+			   __entry->qpn = qpn;
+			   __entry->psn = psn;
+	    ),
+	    TP_printk("dev=%s qpn=%u psn=%u why=%s", __entry->dev, __entry->qpn, __entry->psn,
+		      __entry->why)
 );
 
 TRACE_EVENT(rxe_qp_state,
-	TP_PROTO(const char *dev, u32 qpn, int from, int to),
-	TP_ARGS(dev, qpn, from, to),
-	TP_STRUCT__entry(
-		__array(char, dev, IB_DEVICE_NAME_MAX)
-		__field(u32, qpn)
-		__field(int, from)
-		__field(int, to)
-	),
-	TP_fast_assign(
-		strscpy(__entry->dev, dev, IB_DEVICE_NAME_MAX);
-		__entry->qpn = qpn;
-		__entry->from = from;
-		__entry->to = to;
-	),
-	TP_printk("dev=%s qpn=%u %s->%s", __entry->dev, __entry->qpn,
-		  rxe_show_qp_state(__entry->from), rxe_show_qp_state(__entry->to))
+	    TP_PROTO(const char *dev, u32 qpn, int from, int to),
+	    TP_ARGS(dev, qpn, from, to),
+	    TP_STRUCT__entry(__array(char, dev, IB_DEVICE_NAME_MAX)
+			     __field(u32, qpn)
+			     __field(int, from)
+			     __field(int, to)
+	    ),
+	    TP_fast_assign(strscpy(__entry->dev, dev, IB_DEVICE_NAME_MAX);
+			   __entry->qpn = qpn;
+			   __entry->from = from;
+			   __entry->to = to;
+	    ),
+	    TP_printk("dev=%s qpn=%u %s->%s", __entry->dev, __entry->qpn,
+		      rxe_show_qp_state(__entry->from), rxe_show_qp_state(__entry->to))
 );
 
 /* A key does not allow an access; @err as rxe_mr_get() returns it. */
 TRACE_EVENT(rxe_access_err,
-	TP_PROTO(const char *dev, u32 qpn, u32 key, u64 va, u64 len, int err),
-	TP_ARGS(dev, qpn, key, va, len, err),
-	TP_STRUCT__entry(
-		__array(char, dev, IB_DEVICE_NAME_MAX)
-		__field(u32, qpn)
-		__field(u32, key)
-		__field(u64, va)
-		__field(u64, len)
-		__field(int, err)
-	),
-	TP_fast_assign(
-		strscpy(__entry->dev, dev, IB_DEVICE_NAME_MAX);
-		__entry->qpn = qpn;
-		__entry->key = key;
-		__entry->va = va;
-		__entry->len = len;
-		__entry->err = err;
-	),
-	TP_printk("dev=%s qpn=%u key=%#x va=%#llx len=%llu err=%d", __entry->dev,
-		  __entry->qpn, __entry->key, __entry->va, __entry->len, __entry->err)
+	    TP_PROTO(const char *dev, u32 qpn, u32 key, u64 va, u64 len, int err),
+	    TP_ARGS(dev, qpn, key, va, len, err),
+	    TP_STRUCT__entry(__array(char, dev, IB_DEVICE_NAME_MAX)
+			     __field(u32, qpn)
+			     __field(u32, key)
+			     __field(u64, va)
+			     __field(u64, len)
+			     __field(int, err)
+	    ),
+	    TP_fast_assign(strscpy(__entry->dev, dev, IB_DEVICE_NAME_MAX);
+			   __entry->qpn = qpn;
+			   __entry->key = key;
+			   __entry->va = va;
+			   __entry->len = len;
+			   __entry->err = err;
+	    ),
+	    TP_printk("dev=%s qpn=%u key=%#x va=%#llx len=%llu err=%d", __entry->dev,
+		      __entry->qpn, __entry->key, __entry->va, __entry->len, __entry->err)
 );
 
 /* A completion is lost: the consumer of a CQ of @cqe entries is too slow. */
 TRACE_EVENT(rxe_cq_overflow,
-	TP_PROTO(const char *dev, u32 qpn, u32 cqe),
-	TP_ARGS(dev, qpn, cqe),
-	TP_STRUCT__entry(
-		__array(char, dev, IB_DEVICE_NAME_MAX)
-		__field(u32, qpn)
-		__field(u32, cqe)
-	),
-	TP_fast_assign(
-		strscpy(__entry->dev, dev, IB_DEVICE_NAME_MAX);
-		__entry->qpn = qpn;
-		__entry->cqe = cqe;
-	),
-	TP_printk("dev=%s qpn=%u cqe=%u", __entry->dev, __entry->qpn, __entry->cqe)
+	    TP_PROTO(const char *dev, u32 qpn, u32 cqe),
+	    TP_ARGS(dev, qpn, cqe),
+	    TP_STRUCT__entry(__array(char, dev, IB_DEVICE_NAME_MAX)
+			     __field(u32, qpn)
+			     __field(u32, cqe)
+	    ),
+	    TP_fast_assign(strscpy(__entry->dev, dev, IB_DEVICE_NAME_MAX);
+			   __entry->qpn = qpn;
+			   __entry->cqe = cqe;
+	    ),
+	    TP_printk("dev=%s qpn=%u cqe=%u", __entry->dev, __entry->qpn, __entry->cqe)
 );
 
 #define RXE_TRACE_H

@@ -11,7 +11,7 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 vm_use_root "$1"
-vm_need busybox cpio flock
+vm_need cpio xz zstd
 
 key=$(cat "$vm_dir/initrd.sh" "$vm_dir/initrd-init" | sha256sum | cut -c 1-12)
 out=$vm_home/initrd/$vm_release-$key.cpio
@@ -24,9 +24,7 @@ tmp=$(mktemp -d "$vm_home/initrd/tmp.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 mkdir -p "$tmp"/d/{bin,dev,mnt,modules,overlay,proc,ro,rw,sys}
 
-busybox=$(command -v busybox)
-! ldd "$busybox" >/dev/null 2>&1 || vm_die "$busybox is not static (package busybox-static)"
-cp "$busybox" "$tmp/d/bin/busybox"
+cp "$vm_root/bin/busybox" "$tmp/d/bin/busybox"
 cp "$vm_dir/initrd-init" "$tmp/d/init"
 chmod 755 "$tmp/d/init"
 

@@ -39,24 +39,46 @@ vm_suite() {
 		vm_die "unknown kernel '$1' (known: $(vm_kernels | xargs))"
 }
 
-# vm_use_root KERNEL: finds or builds the root of a kernel, and holds a shared
-# lock on it (until this shell and all who inherit the file descriptor are
-# gone), so that nobody prunes it.  Sets vm_root and vm_release.
-vm_use_root() {
-	local suite home tries
-	suite=$(vm_suite "$1")
+# vm_lock_root SUITE: finds or builds the root of a suite, and holds a shared lock
+# on it (until this shell and all who inherit the file descriptor are gone), so
+# that nobody prunes it.  Sets vm_home.
+vm_lock_root() {
+	local tries fd
 	for tries in 1 2 3; do
-		home=$("$vm_dir/root.sh" "$suite") || exit 125
-		# pruned between the two commands: ask again
-		{ exec {vm_root_lock}<"$home/lock"; } 2>/dev/null || continue
-		flock --shared --nonblock "$vm_root_lock" && [ -d "$home/root" ] && break
-		exec {vm_root_lock}<&-
-		[ "$tries" -lt 3 ] || vm_die "cannot lock $home"
+		vm_home=$("$vm_dir/root.sh" "$1") || exit 125
+		# it may have been pruned between the two commands
+		if { exec {fd}<"$vm_home/lock"; } 2>/dev/null; then
+			flock --shared --nonblock "$fd" && [ -d "$vm_home/root" ] && return
+			exec {fd}<&-
+		fi
 	done
-	# shellcheck disable=SC2034
-	vm_home=$home
-	# shellcheck disable=SC2034
-	vm_root=$home/root
-	vm_release=$(awk -v k="$1" '$1 == k { print $2 }' "$home/kernels")
-	[ -n "$vm_release" ] || vm_die "$home has no kernel $1"
+	vm_die "cannot lock $vm_home ($tries tries)"
+}
+
+# vm_use_root KERNEL: locks the root of a kernel; sets vm_home, vm_root and
+# vm_release, the kernel's full name.
+# shellcheck disable=SC2034
+vm_use_root() {
+	local suite
+	suite=$(vm_suite "$1")
+	vm_lock_root "$suite"
+	vm_root=$vm_home/root
+	vm_release=$(awk -v k="$1" '$1 == k { print $2 }' "$vm_home/kernels")
+	[ -n "$vm_release" ] || vm_die "$vm_home has no kernel $1"
+}
+
+# vm_use_qemu: locks the root that holds QEMU; sets vm_qemu, the command.
+# packages.conf says why it is not the host's QEMU.  It needs no chroot: its
+# libraries, modules and firmware can be named.
+# shellcheck disable=SC2034
+vm_use_qemu() {
+	local vm_home libs
+	vm_lock_root trixie
+	libs=$vm_home/root/usr/lib/x86_64-linux-gnu
+	vm_qemu=(
+		env "QEMU_MODULE_DIR=$libs/qemu"
+		"$vm_home/root/lib64/ld-linux-x86-64.so.2" --library-path "$libs"
+		"$vm_home/root/usr/bin/qemu-system-x86_64" -L "$vm_home/root/usr/share/seabios"
+		-L "$vm_home/root/usr/share/qemu"
+	)
 }

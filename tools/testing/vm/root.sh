@@ -193,7 +193,7 @@ build_root() {
 	done
 	for path in sound drivers/{gpu,media,staging,iio,usb,hid,input,mmc,mtd,ata} \
 		drivers/net/{wireless,can,usb,arcnet,hamradio,wan} \
-		drivers/{scsi,video,hwmon,platform,isdn,bluetooth,comedi}; do
+		drivers/{video,hwmon,platform,isdn,bluetooth,comedi}; do
 		excludes+=(--dpkgopt="path-exclude=*/lib/modules/*/kernel/$path/*")
 	done
 

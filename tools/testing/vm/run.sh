@@ -54,7 +54,7 @@ done
 [ -z "$counted" ] || [ "${cpus:-1}" = 1 ] || vm_die "--counted has one CPU"
 
 vm_need_root
-vm_need qemu-system-x86_64 cpio flock setpriv
+vm_need cpio flock setpriv strip
 
 progress() { [ -z "$verbose" ] || vm_say "$SECONDS s: $*"; }
 
@@ -62,6 +62,7 @@ progress() { [ -z "$verbose" ] || vm_say "$SECONDS s: $*"; }
 # What the VM is made of
 #
 
+vm_use_qemu
 vm_use_root "$kernel"
 initrd=$("$vm_dir/initrd.sh" "$kernel")
 [ -n "$intree" ] || "$vm_top/scripts/build-modules" --quick "$kernel" >&2 ||
@@ -126,7 +127,7 @@ make_overlay "$@"
 
 # Without -erms and -fsrm the kernel copies with "rep movsb", which QEMU
 # executes, and -icount counts, byte by byte.
-qemu=(qemu-system-x86_64 -machine q35 -cpu 'max,-erms,-fsrm' -m "$mem")
+qemu=("${vm_qemu[@]}" -machine q35 -cpu 'max,-erms,-fsrm' -m "$mem")
 if [ -n "$counted" ]; then
 	qemu+=(-accel tcg -icount 'shift=0,sleep=off,align=off' -smp 1)
 else
@@ -170,11 +171,13 @@ setpriv --pdeathsig KILL "${qemu[@]}" </dev/null >"$run/qemu.log" 2>&1 &
 qemu_pid=$!
 progress "QEMU is process $qemu_pid"
 
-deadline=$((SECONDS + timeout)) timed_out=
+deadline=$((SECONDS + timeout)) timed_out=''
 while kill -0 "$qemu_pid" 2>/dev/null; do
 	if [ "$SECONDS" -ge "$deadline" ]; then
 		timed_out=1
-		# blocked tasks and what the CPUs do, for the console's log
+		# What the watchdogs said so far counts; then, for who reads the
+		# console's log, blocked tasks and what the CPUs do.
+		cp "$console" "$run/log"
 		{ echo 'sendkey alt-sysrq-w'; sleep 1; echo 'sendkey alt-sysrq-l'; sleep 2; } \
 			>"$run/monitor.in"
 		kill -KILL "$qemu_pid" 2>/dev/null || true
@@ -196,7 +199,7 @@ progress "QEMU has ended"
 status=$(sed -n 's/^exit //p' "$run/status" 2>/dev/null || true)
 # The console's log is all there is if the VM died.
 log=$run/log
-[ -n "$status" ] || log=$console
+[ -n "$status$timed_out" ] || log=$console
 dirt=$("$vm_dir/check-log.sh" "$log") || {
 	printf '%s\n' "$dirt" >&2
 	fail 124 "the kernel's log is not clean (the command's status: ${status:-none})"

@@ -322,7 +322,7 @@ static void rxe_resp_execute(struct rxe_resp_run *run, const struct rxe_pkt *pkt
 	if (flags & RXE_OP_LAST) {
 		resp->msg = RXE_MSG_NONE;
 		resp->msn = (resp->msn + 1) & ROCE_MSN_MASK;
-		if (flags & RXE_OP_RWQE)
+		if (flags & (RXE_OP_SEND | RXE_OP_IMMDT))
 			rxe_resp_complete(run, pkt);
 	}
 	if (pkt->ackreq)

@@ -33,7 +33,8 @@
 
 /*
  * Publish a complete MR.  xa_alloc_cyclic() writes mr->index before lookups
- * can see the MR; indices come again after 2^24 registrations only.
+ * can see the MR; indices come again after 2^24 registrations only.  The lock
+ * of the table is taken in process context alone: lookups need none.
  */
 static int mr_publish(struct rxe_dev *rxe, struct rxe_mr *mr)
 {
@@ -42,8 +43,7 @@ static int mr_publish(struct rxe_dev *rxe, struct rxe_mr *mr)
 	refcount_set(&mr->ref, 1);
 	init_completion(&mr->freed);
 	mr->variant = get_random_u8();
-	err = xa_alloc_cyclic_bh(&rxe->mrs, &mr->index, mr, RXE_KEY_LIMIT, &rxe->mr_next,
-				 GFP_KERNEL);
+	err = xa_alloc_cyclic(&rxe->mrs, &mr->index, mr, RXE_KEY_LIMIT, &rxe->mr_next, GFP_KERNEL);
 	if (err < 0)
 		return err == -EBUSY ? -ENOMEM : err;
 	mr->ibmr.lkey = rxe_mr_key(mr);
@@ -250,7 +250,7 @@ int rxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	struct rxe_dev *rxe = to_rdev(ibmr->device);
 	struct rxe_mr *mr = to_rmr(ibmr);
 
-	xa_erase_bh(&rxe->mrs, mr->index);
+	xa_erase(&rxe->mrs, mr->index);
 	rxe_mr_put(mr);
 	wait_for_completion(&mr->freed);
 

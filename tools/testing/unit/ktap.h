@@ -3,6 +3,7 @@
 #ifndef UNIT_KTAP_H
 #define UNIT_KTAP_H
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <linux/types.h>
@@ -10,22 +11,33 @@
 /**
  * struct ktap_test - one group of checks
  * @name:	what holds if it passes
- * @run:	stops at the first CHECK() that fails and returns false
+ * @run:	it passes if no CHECK() fails
  */
 struct ktap_test {
 	const char *name;
-	bool (*run)(void);
+	void (*run)(void);
 };
 
-/* In a function of struct ktap_test or one below it: @cond, else fail with the message. */
+static unsigned int ktap_failures;
+
+/* The first few failures of a test are worth reading. */
+static inline __printf(2, 3) bool ktap_check(bool ok, const char *fmt, ...)
+{
+	va_list args;
+
+	if (ok || ktap_failures++ >= 10)
+		return ok;
+	va_start(args, fmt);
+	printf("# ");
+	vprintf(fmt, args);
+	printf("\n");
+	va_end(args);
+	return ok;
+}
+
+/* @cond holds, or the test fails with the message. Return: @cond. */
 #define CHECK(cond, fmt, ...)							\
-	do {									\
-		if (!(cond)) {							\
-			printf("# %s:%d: %s: " fmt "\n", __FILE__, __LINE__,	\
-			       #cond, ##__VA_ARGS__);				\
-			return false;						\
-		}								\
-	} while (0)
+	ktap_check(cond, "%s:%d: %s: " fmt, __FILE__, __LINE__, #cond, ##__VA_ARGS__)
 
 static inline int ktap_run(const struct ktap_test *tests, unsigned int n)
 {
@@ -34,20 +46,14 @@ static inline int ktap_run(const struct ktap_test *tests, unsigned int n)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("KTAP version 1\n1..%u\n", n);
 	for (unsigned int i = 0; i < n; i++) {
-		bool ok = tests[i].run();
-
-		printf("%s %u %s\n", ok ? "ok" : "not ok", i + 1, tests[i].name);
-		if (!ok)
+		ktap_failures = 0;
+		tests[i].run();
+		printf("%s %u %s\n", ktap_failures ? "not ok" : "ok", i + 1, tests[i].name);
+		if (ktap_failures)
 			status = EXIT_FAILURE;
 	}
 	return status;
 }
-
-#define KTAP_MAIN(tests)				\
-	int main(void)					\
-	{						\
-		return ktap_run(tests, ARRAY_SIZE(tests));	\
-	}
 
 /* A buffer of exactly @len bytes: AddressSanitizer sees the byte before and behind it. */
 static inline void *exact_alloc(size_t len)

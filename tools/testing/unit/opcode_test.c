@@ -30,23 +30,23 @@ static const struct {
 	{ "payload", RXE_OP_PAYLOAD },
 };
 
-static bool supported(void)
+static void supported(void)
 {
 	for (int op = 0; op < 256; op++) {
 		const struct ref_op *ref = ref_find(op);
 		const struct rxe_opcode_info *info = rxe_opcode_info(op);
 
-		CHECK(!info == !ref, "opcode 0x%02x", op);
+		if (!CHECK(!info == !ref, "opcode 0x%02x", op))
+			continue;
 		if (info)
 			CHECK(!strcmp(info->name, ref->name), "0x%02x: %s", op, info->name);
 		else
 			CHECK(!rxe_opcodes[op].flags && !rxe_opcodes[op].hdr_len,
 			      "opcode 0x%02x", op);
 	}
-	return true;
 }
 
-static bool hdr_len(void)
+static void hdr_len(void)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(ref_ops); i++) {
 		const struct ref_op *ref = &ref_ops[i];
@@ -55,10 +55,9 @@ static bool hdr_len(void)
 		      rxe_opcodes[ref->opcode].hdr_len);
 		CHECK(ref->hdr_len <= ROCE_MAX_HDR, "%s", ref->name);
 	}
-	return true;
 }
 
-static bool flags(void)
+static void flags(void)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(ref_ops); i++) {
 		const struct ref_op *ref = &ref_ops[i];
@@ -71,10 +70,9 @@ static bool flags(void)
 		}
 		CHECK(!left, "%s: 0x%x", ref->name, left);
 	}
-	return true;
 }
 
-static bool wire_sizes(void)
+static void wire_sizes(void)
 {
 	CHECK(sizeof(struct roce_bth) == 12, "");
 	CHECK(sizeof(struct roce_reth) == 16, "");
@@ -84,7 +82,6 @@ static bool wire_sizes(void)
 	CHECK(sizeof(struct roce_atomicacketh) == 8, "");
 	CHECK(sizeof(struct roce_immdt) == 4, "");
 	CHECK(sizeof(struct roce_ieth) == 4, "");
-	return true;
 }
 
 static const struct ktap_test tests[] = {
@@ -94,4 +91,7 @@ static const struct ktap_test tests[] = {
 	{ "flags of every opcode", flags },
 };
 
-KTAP_MAIN(tests)
+int main(void)
+{
+	return ktap_run(tests, ARRAY_SIZE(tests));
+}

@@ -4,7 +4,7 @@
 
 #include "ktap.h"
 
-#define SPACE	(1ll << 24)
+#define SPACE	0x1000000ll
 
 static const u32 corners[] = {
 	0, 1, 2, 3, 0xff, 0x100, 0xffff, 0x10000, 0x3fffff, 0x400000, 0x7ffffe, 0x7fffff,
@@ -21,7 +21,7 @@ static s64 wrapped(s64 d)
 	return d;
 }
 
-static bool pair(u32 a, u32 b)
+static void pair(u32 a, u32 b)
 {
 	struct roce_psn pa = roce_psn(a), pb = roce_psn(b);
 	s64 d = wrapped((s64)a - b);
@@ -31,40 +31,34 @@ static bool pair(u32 a, u32 b)
 	CHECK(roce_psn_after(pa, pb) == (d > 0), "%06x %06x", a, b);
 	CHECK(roce_psn_before(pa, pb) == (d < 0), "%06x %06x", a, b);
 	CHECK(roce_psn_eq(roce_psn_add(pb, d), pa), "%06x + %lld", b, (long long)d);
-	return true;
 }
 
-static bool all_corners(void)
+static void all_corners(void)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(corners); i++)
 		for (unsigned int j = 0; j < ARRAY_SIZE(corners); j++)
-			if (!pair(corners[i], corners[j]))
-				return false;
-	return true;
+			pair(corners[i], corners[j]);
 }
 
-static bool random_pairs(void)
+static void random_pairs(void)
 {
 	u64 seed = 1;
 
 	for (int i = 0; i < 1000000; i++) {
 		u64 r = next_random(&seed);
 
-		if (!pair(r & 0xffffff, r >> 40))
-			return false;
+		pair(r & 0xffffff, r >> 40);
 	}
-	return true;
 }
 
-static bool masked(void)
+static void masked(void)
 {
 	CHECK(roce_psn(0xffffffff).v == 0xffffff, "");
 	CHECK(roce_psn(0x01000000).v == 0, "");
 	CHECK(roce_psn(0xab123456).v == 0x123456, "");
-	return true;
 }
 
-static bool add(void)
+static void add(void)
 {
 	static const s32 steps[] = {
 		0, 1, -1, 1000, -1000, 0x7fffff, -0x800000, 0xffffff, 0x1000000, -0x1000000,
@@ -79,7 +73,6 @@ static bool add(void)
 			CHECK(sum == want, "%06x + %d: %06x", corners[i], steps[j], sum);
 		}
 	}
-	return true;
 }
 
 static const struct ktap_test tests[] = {
@@ -89,4 +82,7 @@ static const struct ktap_test tests[] = {
 	{ "difference and order of a million random pairs", random_pairs },
 };
 
-KTAP_MAIN(tests)
+int main(void)
+{
+	return ktap_run(tests, ARRAY_SIZE(tests));
+}

@@ -3,16 +3,16 @@
 #include "ktap.h"
 #include "rxe_access.h"
 
-typedef unsigned __int128 wide;
+/* @n in 128 bits, where sums of u64 have room. */
+#define WIDE(n)	((__uint128_t)(n))
 
-static bool agrees(u64 start, u64 size, u64 addr, u64 len)
+static void agrees(u64 start, u64 size, u64 addr, u64 len)
 {
-	bool want = addr >= start && (wide)addr + len <= (wide)start + size;
+	bool want = addr >= start && WIDE(addr) + len <= WIDE(start) + size;
 
 	CHECK(rxe_range_ok(start, size, addr, len) == want,
 	      "start %llx size %llx addr %llx len %llx", (unsigned long long)start,
 	      (unsigned long long)size, (unsigned long long)addr, (unsigned long long)len);
-	return true;
 }
 
 static const u64 corners[] = {
@@ -22,19 +22,17 @@ static const u64 corners[] = {
 	-4097ul, -4096ul, -4095ul, -8ul, -2ul, -1ul,
 };
 
-static bool all_corners(void)
+static void all_corners(void)
 {
 	const unsigned int n = ARRAY_SIZE(corners);
 
 	for (unsigned int i = 0; i < n * n * n * n; i++)
-		if (!agrees(corners[i % n], corners[i / n % n], corners[i / n / n % n],
-			    corners[i / n / n / n]))
-			return false;
-	return true;
+		agrees(corners[i % n], corners[i / n % n], corners[i / n / n % n],
+		       corners[i / n / n / n]);
 }
 
 /* Around both ends of a range that was drawn. */
-static bool random_ranges(void)
+static void random_ranges(void)
 {
 	u64 seed = 2;
 
@@ -45,19 +43,16 @@ static bool random_ranges(void)
 		u64 addr = (r & 1 ? start : start + size) + r % 16 - 8;
 		u64 len = r & 2 ? size + (r >> 8) % 16 - 8 : (r >> 8) % 16;
 
-		if (!agrees(start, size, addr, len))
-			return false;
+		agrees(start, size, addr, len);
 	}
-	return true;
 }
 
-static bool zero_length(void)
+static void zero_length(void)
 {
 	CHECK(rxe_range_ok(0x1000, 0x1000, 0x1000, 0), "");
 	CHECK(rxe_range_ok(0x1000, 0x1000, 0x2000, 0), "the end is still inside");
 	CHECK(!rxe_range_ok(0x1000, 0x1000, 0x2001, 0), "");
 	CHECK(!rxe_range_ok(0x1000, 0x1000, 0xfff, 0), "");
-	return true;
 }
 
 static const struct ktap_test tests[] = {
@@ -66,4 +61,7 @@ static const struct ktap_test tests[] = {
 	{ "zero length", zero_length },
 };
 
-KTAP_MAIN(tests)
+int main(void)
+{
+	return ktap_run(tests, ARRAY_SIZE(tests));
+}

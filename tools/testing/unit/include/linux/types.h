@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The kernel's types in user space, and what its compiler.h always brings. */
+/* The kernel's types in user space; attributes come from the Makefile. */
 #ifndef _UNIT_LINUX_TYPES_H
 #define _UNIT_LINUX_TYPES_H
 
@@ -14,12 +14,6 @@ typedef __u64 u64;
 typedef __s32 s32;
 typedef __s64 s64;
 
-#ifndef __packed
-#define __packed	__attribute__((__packed__))
-#endif
-#ifndef __aligned
-#define __aligned(n)	__attribute__((__aligned__(n)))
-#endif
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 #endif /* _UNIT_LINUX_TYPES_H */

@@ -33,6 +33,16 @@ void rxe_device_event(struct rxe_dev *rxe, enum ib_event_type event)
 	ib_dispatch_event(&ev);
 }
 
+/* As the provider takes it apart again: 16 bits for each part. */
+static u64 rxe_fw_ver(void)
+{
+	u16 major, minor, patch;
+
+	if (sscanf(RXE_VERSION, "%hu.%hu.%hu", &major, &minor, &patch) != 3)
+		return 0;
+	return (u64)major << 32 | (u32)minor << 16 | patch;
+}
+
 static int rxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 			    struct ib_udata *udata)
 {
@@ -40,6 +50,7 @@ static int rxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr
 		return -EINVAL;
 
 	*attr = (struct ib_device_attr) {
+		.fw_ver			= rxe_fw_ver(),
 		.sys_image_guid		= ibdev->node_guid,
 		.max_mr_size		= RXE_MAX_MR_SIZE,
 		.page_size_cap		= RXE_PAGE_SIZE_CAP,

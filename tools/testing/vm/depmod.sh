@@ -24,13 +24,13 @@ key=$({
 	# symbols it needs, and those it exports
 	nm "$ko" | awk '$1 == "U" || $3 ~ /^__(crc|ksymtab)/ { print $NF }' | sort
 } | sha256sum | cut -c 1-16)
-out=$vm_home/initrd/$vm_release-depmod-$key
+out=$vm_home/boot/$vm_release-depmod-$key
 if [ -d "$out" ]; then
 	echo "$out"
 	exit 0
 fi
 
-tmp=$(mktemp -d "$vm_home/initrd/tmp.XXXXXX")
+tmp=$(mktemp -d "$vm_home/boot/tmp.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 mkdir "$tmp/ko" "$tmp/out"
 cp "$ko" "$tmp/ko/"

@@ -14,7 +14,7 @@
 #             modules are built.  Never written to once it is built.
 #   kernels   "NAME RELEASE" for each kernel in it
 #   packages  "NAME VERSION" for each package in it
-#   initrd/   made by initrd.sh
+#   boot/     made by boot-files.sh and depmod.sh
 #   lock      users hold a shared lock on it; who removes the directory, an
 #             exclusive one
 #
@@ -344,7 +344,7 @@ if ! wait "$build_pid"; then
 	exit 0
 fi
 build_pid=
-mkdir "$tmp/initrd"
+mkdir "$tmp/boot"
 if [ -d "$home" ]; then
 	exec 8<"$home/lock"
 	vm_say "waiting for the users of the old root"

@@ -64,7 +64,7 @@ progress() { [ -z "$verbose" ] || vm_say "$SECONDS s: $*"; }
 
 vm_use_qemu
 vm_use_root "$kernel"
-initrd=$("$vm_dir/initrd.sh" "$kernel")
+files=$("$vm_dir/boot-files.sh" "$kernel")
 [ -n "$intree" ] || "$vm_top/scripts/build-modules" --quick "$kernel" >&2 ||
 	vm_die "the module for $kernel does not build"
 progress "root $vm_home, module ready"
@@ -117,7 +117,7 @@ make_overlay() {
 	fi
 	# /lib is a link in the root: the overlay must not put a directory there
 	[ ! -d "$d/lib" ] || { mkdir "$d/usr"; mv "$d/lib" "$d/usr/lib"; }
-	(cd "$run/d" && find . | cpio --quiet -o -H newc) | cat "$initrd" - >"$run/initrd"
+	(cd "$run/d" && find . | cpio --quiet -o -H newc) | cat "${files#*$'\n'}" - >"$run/initrd"
 }
 make_overlay "$@"
 
@@ -160,7 +160,7 @@ port status "$run/status"
 qemu+=(-nodefaults -no-user-config -display none -no-reboot
 	-chardev "pipe,id=monitor,path=$run/monitor" -mon 'chardev=monitor,mode=readline'
 	-chardev "file,id=console,path=${console//,/,,}" -serial chardev:console
-	-kernel "$vm_root/boot/vmlinuz-$vm_release" -initrd "$run/initrd"
+	-kernel "${files%$'\n'*}" -initrd "$run/initrd"
 	-append "console=ttyS0 loglevel=5 panic=-1 oops=panic mitigations=off nokaslr \
 watchdog_thresh=30 rcupdate.rcu_cpu_stall_timeout=60 $append")
 

@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Packets from a stranger, beside connected QPs that go on working: nothing is
+# delivered, everything is counted, the kernel does not complain.
+
+. "$(dirname "$0")/lib.sh"
+
+stranger4=10.11.12.99 stranger6=fd00:11::99
+
+setup()
+{
+	helper verbs && helper packets || return
+	check setup_pair 1500 || return
+	check address "$ns2" "$dev2" "$stranger4/24" "$stranger6/64" || return
+
+	# connected QPs with traffic; an idle RC QP; a UD QP
+	start '' "$tmp/stream" 170 "$here/verbs" stream "$link1" "$gid1" "$link2" "$gid2" 150
+	stream=$started
+	start '' "$tmp/listen" 170 "$here/verbs" listen "$link1" "$gid1"
+	listen=$started
+	start '' "$tmp/hold" 170 "$here/verbs" hold "$link1" "$gid1" sleep
+	check poll_until 15 file_has "$tmp/stream" ready || { diag_file "$tmp/stream"; return; }
+	check poll_until 10 file_has "$tmp/listen" ready || return
+	check poll_until 10 file_has "$tmp/hold" ready || return
+	ud_qpn=$(sed -n 's/^ready //p' "$tmp/listen")
+	rdma resource show qp link "$link1/1" >"$tmp/qps"
+	rc_qpn=$(sed -n 's/.* lqpn \([0-9]*\) .*state RTS.* comm verbs.*/\1/p' "$tmp/qps")
+	init_qpn=$(sed -n 's/.* lqpn \([0-9]*\) .*state INIT.* comm verbs.*/\1/p' "$tmp/qps")
+	if [ -z "$ud_qpn" ] || [ -z "$rc_qpn" ] || [ -z "$init_qpn" ]; then
+		fail "cannot find the QPs"
+		diag_file "$tmp/qps"
+	fi
+}
+
+# The connected QPs still work, and the UD QP has got nothing.
+still_working()
+{
+	local n
+
+	check_not ended "$stream" || diag_file "$tmp/stream"
+	check_not ended "$listen" || diag_file "$tmp/listen"
+	n=$(counter "$link1" sent_pkts)
+	check poll_until 5 counter_above "$link1" sent_pkts $((n + 20))
+	equal "$messages" "$(grep -c bytes "$tmp/listen")" "datagrams delivered"
+}
+
+messages=0
+
+# That the rest of this is worth something: the ICRC that "packets" computes is
+# the right one.
+valid_datagram()
+{
+	local from=$stranger4 to=$ip1
+
+	if [ "$1" = IPv6 ]; then
+		have_ipv6 || { skip "this kernel has no IPv6"; return; }
+		from=$stranger6 to=$ip6_1
+	fi
+	check in_ns "$ns2" "$here/packets" valid "$from" "$to" "$ud_qpn" || return
+	messages=$((messages + 1))
+	check poll_until 5 has_messages || diag_file "$tmp/listen"
+	still_working
+}
+
+has_messages()
+{
+	[ "$(grep -c '32 bytes from QPN 119' "$tmp/listen")" -eq "$messages" ]
+}
+
+# hostile KIND IPv4|IPv6 TARGET [COUNT]: all of them are dropped
+hostile()
+{
+	local from=$stranger4 to=$ip1 qpn dropped sent
+
+	if [ "$2" = IPv6 ]; then
+		have_ipv6 || { skip "this kernel has no IPv6"; return; }
+		from=$stranger6 to=$ip6_1
+	fi
+	case $3 in
+	RC) qpn=$rc_qpn ;;
+	INIT) qpn=$init_qpn ;;
+	UD) qpn=$ud_qpn ;;
+	GSI) qpn=1 ;;
+	nobody) qpn=$((rc_qpn ^ 0x800000)) ;;
+	esac
+	dropped=$(drops "$link1")
+	check in_ns "$ns2" "$here/packets" "$1" "$from" "$to" "$qpn" ${4:+"$4"} || return
+	still_working
+	# IP drops some of them itself (checksums), and sockets when they are full
+	sent=$(in_ns "$ns2" "$here/packets" icrc "$from" "$to" "$qpn")
+	check poll_until 5 drops_at_least "$link1" $((dropped + 10 + sent))
+}
+
+begin
+run_tests \
+	"valid_datagram IPv4" \
+	"valid_datagram IPv6" \
+	"hostile short IPv4 RC" \
+	"hostile short IPv6 RC" \
+	"hostile opcodes IPv4 RC" \
+	"hostile opcodes IPv4 UD" \
+	"hostile opcodes IPv4 INIT" \
+	"hostile opcodes IPv6 GSI" \
+	"hostile fields IPv4 RC" \
+	"hostile fields IPv4 UD" \
+	"hostile fields IPv4 nobody" \
+	"hostile random IPv4 RC 3000" \
+	"hostile random IPv6 INIT 1000" \
+	"hostile ip IPv4 UD" \
+	"valid_datagram IPv4"

@@ -1,0 +1,859 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Shared by the RDMA selftests.  A script sources this file, defines setup()
+# and one function for each test, and ends with
+#
+#	begin
+#	run_tests FUNCTION...
+#
+# A FUNCTION may have arguments: "ping_works 1024 -e".  It uses check and
+# check_not, which say what went wrong, or fail, or skip.  setup() is the first
+# test; the others are skipped if it fails.  After the last one, run_tests adds
+# three of its own: everything can be taken down and is gone, the module
+# unloads, the kernel's log has no complaint.
+#
+# Exit status: 0 all passed (or were skipped), 1 one failed, 4 nothing could be
+# tested.
+#
+# Environment:
+#   RDMA_TEST_SLOW=N   multiply all time-outs (not the asserted times) by N
+#   RDMA_TEST_TIMES=1  print how long each test took
+
+export LC_ALL=C
+self=${0##*/}
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/rdma-selftest.XXXXXX") || exit 1
+slow=${RDMA_TEST_SLOW:-1}
+
+# Where an operation has to be "prompt", in milliseconds
+# shellcheck disable=SC2034 # for the scripts
+prompt=2000
+
+namespaces=() netdevs=() links=() pids=()
+declare -A link_ns=()
+
+#
+# KTAP
+#
+
+failed='' skipped=''
+
+diag()
+{
+	printf '%s\n' "$@" | sed 's/^/# /'
+}
+
+diag_file()
+{
+	head -c 4000 "$1" | tr -d '\r\000' | sed 's/^/#   /'
+}
+
+# fail MESSAGE: the running test has failed; it may go on
+fail()
+{
+	failed=1
+	diag "$*"
+	return 1
+}
+
+# skip REASON: "skip REASON; return" ends the running test
+skip()
+{
+	skipped=$*
+}
+
+# skip_all REASON: the script can test nothing
+skip_all()
+{
+	echo "KTAP version 1"
+	echo "1..0 # SKIP $*"
+	exit 4
+}
+
+out_nr=0
+
+# check COMMAND...: has to succeed, else the test fails and the output is shown
+check()
+{
+	local status=0 out=$tmp/check.$((out_nr += 1))
+
+	"$@" >"$out" 2>&1 || status=$?
+	[ "$status" -ne 0 ] || return 0
+	failed=1
+	diag "failed with status $status: $*"
+	diag_file "$out"
+	return 1
+}
+
+# check_not COMMAND...: has to fail, but not to crash or hang
+check_not()
+{
+	local status=0 out=$tmp/check.$((out_nr += 1))
+
+	"$@" >"$out" 2>&1 || status=$?
+	case $status in
+	0|124|134|137|139|143) ;;
+	*) return 0 ;;
+	esac
+	failed=1
+	diag "has to fail, but its status is $status: $*"
+	diag_file "$out"
+	return 1
+}
+
+# equal EXPECTED FOUND WHAT
+equal()
+{
+	[ "$1" = "$2" ] || fail "$3: expected '$1', found '$2'"
+}
+
+run_tests()
+{
+	local name nr=0 any_failed='' passed='' no_setup='' start
+	local last=(everything_is_gone module_unloads kernel_log_is_clean)
+	local all=(setup "$@" "${last[@]}")
+
+	echo "KTAP version 1"
+	echo "1..${#all[@]}"
+	for name in "${all[@]}"; do
+		failed='' skipped=''
+		start=$(now)
+		if [ -n "$no_setup" ] && [ "$nr" -le $# ]; then
+			skip "setup has failed"
+		else
+			# shellcheck disable=SC2086 # a function and its arguments
+			$name
+		fi
+		[ "$nr" -gt 0 ] || no_setup=$failed
+		[ -z "${RDMA_TEST_TIMES-}" ] || diag "$(($(now) - start)) ms"
+		nr=$((nr + 1)) name=${name//_/ }
+		if [ -n "$failed" ]; then
+			echo "not ok $nr $name"
+			any_failed=1
+		elif [ -n "$skipped" ]; then
+			echo "ok $nr $name # SKIP $skipped"
+		else
+			echo "ok $nr $name"
+			passed=1
+		fi
+	done
+	[ -z "$any_failed" ] || exit 1
+	[ -n "$passed" ] || exit 4
+	exit 0
+}
+
+#
+# Time
+#
+
+# now: in milliseconds
+now()
+{
+	local t=${EPOCHREALTIME/[.,]/}
+
+	echo "${t%???}"
+}
+
+# poll_until SECONDS COMMAND...: try COMMAND until it succeeds or the time is up
+poll_until()
+{
+	local deadline=$(($(now) + $1 * slow * 1000))
+
+	shift
+	until "$@"; do
+		[ "$(now)" -lt "$deadline" ] || return 1
+		sleep 0.05
+	done
+}
+
+# takes_less MILLISECONDS COMMAND...: has to succeed in that time
+takes_less()
+{
+	local limit=$1 start took status=0
+
+	shift
+	start=$(now)
+	"$@" || status=$?
+	took=$(($(now) - start))
+	[ "$took" -lt "$limit" ] || {
+		echo "took $took ms, not less than $limit: $*"
+		return 1
+	}
+	return "$status"
+}
+
+#
+# Processes
+#
+
+# in_ns NAMESPACE COMMAND...; '' is the initial one
+in_ns()
+{
+	local ns=$1
+
+	shift
+	if [ -n "$ns" ]; then
+		ip netns exec "$ns" "$@"
+	else
+		"$@"
+	fi
+}
+
+# start NAMESPACE OUTPUT SECONDS COMMAND...: in the background; its id is in
+# $started.  It ends after SECONDS at the latest.
+start()
+{
+	local ns=$1 out=$2 limit=$(($3 * slow)) prefix=()
+
+	shift 3
+	[ -z "$ns" ] || prefix=(ip netns exec "$ns")
+	"${prefix[@]}" timeout -k 2 "$limit" "$@" >"$out" 2>&1 </dev/null &
+	started=$!
+	pids+=("$started")
+}
+
+# ended PID: has it?
+ended()
+{
+	! kill -0 "$1" 2>/dev/null
+}
+
+# ends PID SECONDS: it ends in time; returns its status (124 and above: it did not)
+ends()
+{
+	poll_until "$2" ended "$1" || {
+		echo "process $1 is still there after $2 s"
+		return 124
+	}
+	wait "$1"
+}
+
+# stop PID: end a process of start()
+stop()
+{
+	# TERM: timeout(1) passes it on, and follows with KILL
+	kill "$1" 2>/dev/null
+	kill -CONT "$1" 2>/dev/null
+	wait "$1" 2>/dev/null
+	return 0
+}
+
+stop_all()
+{
+	local pid
+
+	for pid in "${pids[@]}"; do
+		ended "$pid" || stop "$pid"
+	done
+	pids=()
+}
+
+# file_has FILE REGEX
+file_has()
+{
+	grep -q -E -e "$2" "$1" 2>/dev/null
+}
+
+#
+# Namespaces and netdevs
+#
+# Functions that set a caller's VARIABLE have locals with an underscore, as a
+# local would hide that variable.
+#
+
+random_name()
+{
+	printf '%s%08x\n' "$1" "$SRANDOM"
+}
+
+# setup_ns VARIABLE...: a new namespace for each, with a random name
+setup_ns()
+{
+	local _var _name
+
+	for _var; do
+		_name=$(random_name rdma-)
+		ip netns add "$_name" || return 1
+		namespaces+=("$_name")
+		printf -v "$_var" %s "$_name"
+		ip -n "$_name" link set lo up || return 1
+		# no waiting for duplicate address detection
+		in_ns "$_name" sysctl -q -w net.ipv6.conf.all.accept_dad=0 \
+			net.ipv6.conf.default.accept_dad=0 2>/dev/null
+	done
+	return 0
+}
+
+# delete_ns NAMESPACE
+delete_ns()
+{
+	local ns=$1 i
+
+	ip netns del "$ns" || return 1
+	for i in "${!namespaces[@]}"; do
+		[ "${namespaces[i]}" != "$ns" ] || unset "namespaces[$i]"
+	done
+}
+
+have_ipv6()
+{
+	[ -e /proc/sys/net/ipv6 ]
+}
+
+# address NAMESPACE NETDEV ADDRESS/LENGTH...
+address()
+{
+	local ns=$1 dev=$2 a nodad
+
+	shift 2
+	for a; do
+		nodad=
+		case $a in *:*)
+			have_ipv6 || continue
+			nodad=nodad
+		esac
+		# shellcheck disable=SC2086
+		ip ${ns:+-n "$ns"} addr add "$a" dev "$dev" $nodad || return 1
+	done
+}
+
+# up NAMESPACE NETDEV...
+up()
+{
+	local ns=$1 dev
+
+	shift
+	for dev; do
+		ip ${ns:+-n "$ns"} link set "$dev" up || return 1
+	done
+}
+
+# setup_veth VARIABLE1 NAMESPACE1 VARIABLE2 NAMESPACE2: a pair with random
+# names, down and without addresses
+setup_veth()
+{
+	local _dev1 _dev2
+
+	_dev1=$(random_name v) _dev2=$(random_name v)
+	# both are born where they belong
+	ip ${2:+-n "$2"} link add "$_dev1" type veth peer name "$_dev2" \
+		${4:+netns "$4"} || return 1
+	[ -n "$2" ] || netdevs+=("$_dev1")
+	if [ -z "$4" ] && [ -n "$2" ]; then
+		ip -n "$2" link set "$_dev2" netns 1 || return 1
+		netdevs+=("$_dev2")
+	fi
+	printf -v "$1" %s "$_dev1"
+	printf -v "$3" %s "$_dev2"
+}
+
+# setup_dummy VARIABLE NAMESPACE
+setup_dummy()
+{
+	local _dev
+
+	_dev=$(random_name d)
+	ip ${2:+-n "$2"} link add "$_dev" type dummy || return 1
+	[ -n "$2" ] || netdevs+=("$_dev")
+	printf -v "$1" %s "$_dev"
+}
+
+# setup_pair: two namespaces on a veth pair, a link in each, ready for traffic:
+# sets ns1 ns2 dev1 dev2 link1 link2 ip1 ip2 ip6_1 ip6_2 gid1 gid2 (indices of
+# the IPv4 GIDs).  Optional arguments: MTU NETWORK.
+setup_pair()
+{
+	local mtu=${1:-1500} net=${2:-10.11.12}
+
+	setup_ns ns1 ns2 && setup_veth dev1 "$ns1" dev2 "$ns2" || return 1
+	ip1=$net.1 ip2=$net.2 ip6_1=fd00:11::1 ip6_2=fd00:11::2
+	ip -n "$ns1" link set "$dev1" mtu "$mtu" || return 1
+	ip -n "$ns2" link set "$dev2" mtu "$mtu" || return 1
+	up "$ns1" "$dev1" && up "$ns2" "$dev2" || return 1
+	address "$ns1" "$dev1" "$ip1/24" "$ip6_1/64" || return 1
+	address "$ns2" "$dev2" "$ip2/24" "$ip6_2/64" || return 1
+	setup_link link1 "$ns1" "$dev1" && setup_link link2 "$ns2" "$dev2" || return 1
+	find_gid gid1 "$link1" "$ip1" && find_gid gid2 "$link2" "$ip2" || return 1
+	check_active "$link1" && check_active "$link2"
+}
+
+#
+# Links
+#
+
+# link_add NAMESPACE LINK NETDEV
+link_add()
+{
+	in_ns "$1" timeout 30 rdma link add "$2" type rxe netdev "$3" || return
+	links+=("$2")
+	link_ns[$2]=$1
+}
+
+# link_del LINK
+link_del()
+{
+	local i
+
+	in_ns "${link_ns[$1]-}" timeout 30 rdma link del "$1" || return
+	for i in "${!links[@]}"; do
+		[ "${links[i]}" != "$1" ] || unset "links[$i]"
+	done
+	unset "link_ns[$1]"
+}
+
+# setup_link VARIABLE NAMESPACE NETDEV: with a random name, as names are unique
+# in the whole system before Linux 7.3
+setup_link()
+{
+	local _link
+
+	_link=$(random_name rxe)
+	link_add "$2" "$_link" "$3" || return 1
+	printf -v "$1" %s "$_link"
+}
+
+# link_exists LINK [NAMESPACE]
+link_exists()
+{
+	in_ns "${2-${link_ns[$1]-}}" rdma dev show "$1" >/dev/null 2>&1
+}
+
+link_gone()
+{
+	! link_exists "$1" ''
+}
+
+# link_state LINK: ACTIVE, DOWN, ...
+link_state()
+{
+	in_ns "${link_ns[$1]-}" rdma link show "$1/1" 2>/dev/null |
+		sed -n 's/.* state \([A-Z]*\).*/\1/p'
+}
+
+has_state()
+{
+	[ "$(link_state "$1")" = "$2" ]
+}
+
+# check_state LINK STATE
+check_state()
+{
+	poll_until 5 has_state "$1" "$2" ||
+		fail "state of $1: expected $2, found '$(link_state "$1")'"
+}
+
+check_active()
+{
+	check_state "$1" ACTIVE
+}
+
+# gid_of ADDRESS: as GID tables write it
+gid_of()
+{
+	local a=${1%%%*} left right i parts=()
+
+	case $a in
+	*.*)
+		IFS=. read -r -a parts <<<"$a"
+		printf '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x\n' "${parts[@]}"
+		return ;;
+	esac
+	left=${a%%::*} right=
+	[ "$left" = "$a" ] || right=${a#*::}
+	IFS=: read -r -a left <<<"$left"
+	IFS=: read -r -a right <<<"$right"
+	parts=("${left[@]}")
+	for ((i = ${#left[@]} + ${#right[@]}; i < 8; i++)); do
+		parts+=(0)
+	done
+	parts+=("${right[@]}")
+	for i in "${!parts[@]}"; do
+		printf -v "parts[$i]" %04x "0x${parts[i]}"
+	done
+	(IFS=:; echo "${parts[*]}")
+}
+
+# gid_index LINK GID: the first one, among those that one can expect here
+gid_index()
+{
+	local dir=/sys/class/infiniband/$1/ports/1 i gid
+
+	for ((i = 0; i < 16; i++)); do
+		gid=
+		{ read -r gid <"$dir/gids/$i"; } 2>/dev/null
+		[ "$gid" = "$2" ] || continue
+		grep -q 'RoCE v2' "$dir/gid_attrs/types/$i" 2>/dev/null || continue
+		gid_found=$i
+		return 0
+	done
+	return 1
+}
+
+no_gid()
+{
+	! gid_index "$@"
+}
+
+# find_gid VARIABLE LINK ADDRESS: wait for the GID and tell its index
+find_gid()
+{
+	local _gid
+
+	_gid=$(gid_of "$3")
+	poll_until 5 gid_index "$2" "$_gid" || {
+		fail "$2 has no GID $_gid"
+		return 1
+	}
+	printf -v "$1" %s "$gid_found"
+}
+
+# link_local NAMESPACE NETDEV: its IPv6 link-local address
+link_local()
+{
+	ip ${1:+-n "$1"} -6 -o addr show dev "$2" scope link |
+		sed -n 's,.* inet6 \([^/ ]*\)/.*,\1,p' | head -n 1
+}
+
+# counter LINK NAME: a hw_counter's value
+counter()
+{
+	in_ns "${link_ns[$1]-}" rdma -j statistic show link "$1/1" 2>/dev/null |
+		sed -n "s/.*\"$2\": *\([0-9]*\).*/\1/p" | head -n 1
+}
+
+# counter_above LINK NAME VALUE
+counter_above()
+{
+	local value
+
+	value=$(counter "$1" "$2")
+	[ -n "$value" ] && [ "$value" -gt "$3" ]
+}
+
+# drops LINK: the sum of all counters of dropped packets
+drops()
+{
+	in_ns "${link_ns[$1]-}" rdma -j statistic show link "$1/1" |
+		grep -o '"[a-z0-9_]*drop[a-z0-9_]*": *[0-9]*' |
+		awk '{ sum += $NF } END { print sum + 0 }'
+}
+
+drops_at_least()
+{
+	[ "$(drops "$1")" -ge "$2" ]
+}
+
+# qpn_of LINK [COMMAND]: number of the first QP of a user's process on LINK
+qpn_of()
+{
+	in_ns "${link_ns[$1]-}" rdma resource show qp link "$1/1" |
+		grep "comm ${2:-[a-z]}" | sed -n 's/.* lqpn \([0-9]*\) .*/\1/p' | head -n 1
+}
+
+#
+# UDP port 4791
+#
+
+# ports NAMESPACE: "4 6" when one IPv4 and one IPv6 socket have port 4791
+ports()
+{
+	local four='' six='' other='' address _
+
+	while read -r _ _ _ address _; do
+		case $address in
+		0.0.0.0:4791) four+="4 " ;;
+		'[::]:4791') six+="6 " ;;
+		*) other+="$address " ;;
+		esac
+	done < <(ss ${1:+-N "$1"} -H -l -u -n 'sport = :4791')
+	other=$four$six$other
+	echo "${other% }"
+}
+
+# check_port NAMESPACE open|closed: now
+check_port()
+{
+	local want='' found
+
+	if [ "$2" = open ]; then
+		want=4
+		! have_ipv6 || want+=" 6"
+	fi
+	found=$(ports "$1")
+	[ "$want" = "$found" ] ||
+		fail "port 4791 in ${1:-the initial namespace}: expected '$want', found '$found'"
+}
+
+# check_open_only_in NAMESPACE...: and closed in all others, the initial one too
+check_open_only_in()
+{
+	local ns want
+
+	for ns in '' "${namespaces[@]}"; do
+		want=closed
+		case " $* " in *" $ns "*) [ -z "$ns" ] || want=open ;; esac
+		check_port "$ns" "$want"
+	done
+}
+
+check_closed_everywhere()
+{
+	check_open_only_in none
+}
+
+is_closed()
+{
+	[ -z "$(ports "$1")" ]
+}
+
+#
+# Client and server
+#
+
+port=$((20000 + SRANDOM % 20000))
+
+tcp_listens()
+{
+	ss ${1:+-N "$1"} -H -l -t -n "sport = :$2" | grep -q .
+}
+
+# cm_listens NAMESPACE PORT
+cm_listens()
+{
+	in_ns "$1" rdma resource show cm_id | grep -q "state LISTEN.*:$2 "
+}
+
+# run_pair SERVER-NAMESPACE CLIENT-NAMESPACE READY: run ${server[@]} and, when
+# READY (tcp_listens, cm_listens) says so, ${client[@]}; both have to succeed
+server=() client=() pair_limit=40
+run_pair()
+{
+	local out=$tmp/pair.$((out_nr += 1)) server_pid status=0 server_status=0
+
+	start "$1" "$out.server" "$pair_limit" "${server[@]}"
+	server_pid=$started
+	poll_until 15 server_ready "$server_pid" "$3" "$1" "$port" || {
+		stop "$server_pid"
+		echo "the server does not listen: ${server[*]}"
+		cat "$out.server"
+		return 1
+	}
+	start "$2" "$out.client" "$pair_limit" "${client[@]}"
+	ends "$started" $((pair_limit + 3)) || status=$?
+	[ "$status" -eq 0 ] || stop "$server_pid"
+	ends "$server_pid" 15 || server_status=$?
+	[ "$status" -eq 0 ] && [ "$server_status" -eq 0 ] && return
+	echo "client: status $status: ${client[*]}"
+	tail -n 20 "$out.client"
+	echo "server: status $server_status: ${server[*]}"
+	tail -n 20 "$out.server"
+	return 1
+}
+
+server_ready()
+{
+	"$2" "$3" "$4" || ended "$1"
+}
+
+# pingpong rc|ud NAMESPACE1 LINK1 GID1 NAMESPACE2 LINK2 GID2 ADDRESS1 OPTION...
+# ADDRESS1 is for the exchange over TCP.
+pingpong()
+{
+	local kind=$1 ns1=$2 link1=$3 gid1=$4 ns2=$5 link2=$6 gid2=$7 addr=$8
+
+	shift 8
+	port=$((port + 1))
+	server=("ibv_${kind}_pingpong" -d "$link1" -g "$gid1" -p "$port" "$@")
+	client=("ibv_${kind}_pingpong" -d "$link2" -g "$gid2" -p "$port" "$@" "$addr")
+	run_pair "$ns1" "$ns2" tcp_listens
+}
+
+# perf PROGRAM NAMESPACE1 LINK1 GID1 NAMESPACE2 LINK2 GID2 ADDRESS1 OPTION...
+perf()
+{
+	local program=$1 ns1=$2 link1=$3 gid1=$4 ns2=$5 link2=$6 gid2=$7 addr=$8 ready=tcp_listens
+
+	shift 8
+	port=$((port + 1))
+	case " $* " in *" -R "*) ready=cm_listens ;; esac
+	server=("$program" -d "$link1" -x "$gid1" -p "$port" -F "$@")
+	client=("$program" -d "$link2" -x "$gid2" -p "$port" -F "$@" "$addr")
+	run_pair "$ns1" "$ns2" "$ready"
+}
+
+# ping NAMESPACE1 ADDRESS1 NAMESPACE2 OPTION...: rping, which verifies the data
+ping()
+{
+	local ns1=$1 addr=$2 ns2=$3
+
+	shift 3
+	port=$((port + 1))
+	server=(rping -s -a "$addr" -p "$port" -V "$@")
+	client=(rping -c -a "$addr" -p "$port" -V "$@")
+	run_pair "$ns1" "$ns2" cm_listens
+}
+
+# helper NAME: path of a C program of this directory; skips the test without it
+helper()
+{
+	[ -x "$here/$1" ] || {
+		skip "$1 is not built (it needs a C compiler and libibverbs' headers)"
+		return 1
+	}
+}
+
+#
+# Module
+#
+
+module_is_gone()
+{
+	[ ! -e /sys/module/rdma_rxe ]
+}
+
+load_module()
+{
+	modprobe rdma_rxe || return 1
+	# where no udev does it
+	modprobe -q -a ib_uverbs rdma_ucm
+	return 0
+}
+
+unload_module()
+{
+	module_is_gone || timeout 30 modprobe -r rdma_rxe
+}
+
+# require TOOL...: else nothing is tested
+require()
+{
+	local tool
+
+	for tool; do
+		command -v "$tool" >/dev/null || skip_all "$tool is not installed"
+	done
+}
+
+take_down()
+{
+	local link ns dev status=0
+
+	stop_all
+	for link in "${links[@]}"; do
+		link_gone "$link" || link_del "$link" || status=1
+	done
+	for ns in "${namespaces[@]}"; do
+		ip netns del "$ns" || status=1
+	done
+	for dev in "${netdevs[@]}"; do
+		[ ! -e "/sys/class/net/$dev" ] || ip link del "$dev" || status=1
+	done
+	links=() link_ns=() namespaces=() netdevs=()
+	return "$status"
+}
+
+# no_rxe_device: none is left; nothing but rxe and siw has no parent device
+no_rxe_device()
+{
+	local dev
+
+	for dev in /sys/devices/virtual/infiniband/*; do
+		[ ! -e "$dev" ] || return 1
+	done
+}
+
+#
+# Tests that run_tests adds
+#
+
+everything_is_gone()
+{
+	local ns link
+
+	stop_all
+	for link in "${links[@]}"; do
+		link_gone "$link" || check link_del "$link"
+	done
+	for ns in '' "${namespaces[@]}"; do
+		check_port "$ns" closed
+	done
+	check take_down
+	check poll_until 5 no_rxe_device
+}
+
+module_unloads()
+{
+	check unload_module || return
+	check module_is_gone
+}
+
+log_marker="selftest $self $SRANDOM"
+log_marked=
+
+log_since_start()
+{
+	if [ -n "$log_marked" ]; then
+		dmesg | sed -n "/$log_marker/,\$p"
+	else
+		dmesg
+	fi
+}
+
+kernel_log_is_clean()
+{
+	local bad
+
+	dmesg >/dev/null 2>&1 || { skip "dmesg is not allowed here"; return; }
+	bad='WARNING: |BUG: |kernel BUG at|Oops|Call Trace:|cut here'
+	bad+='|general protection|[Uu]nable to handle|invalid opcode|soft lockup'
+	bad+='|blocked for more than|detected stall|(KASAN|KCSAN|KFENCE|UBSAN|ODEBUG): '
+	bad+='|refcount_t:|(list_add|list_del) corruption|Bad page|scheduling while atomic'
+	bad+='|possible (recursive locking|circular locking|irq lock inversion|.*deadlock)'
+	bad+='|inconsistent lock state|suspicious RCU usage|lock held when returning'
+	bad+='|held lock freed|bad unlock balance|trying to register non-static key'
+	bad+='|unregister_netdevice: waiting|ref_tracker: .*leaked|still has locks held'
+	bad+='|new suspected memory leaks'
+	log_since_start >"$tmp/log"
+	check_not grep -E -A 30 -e "$bad" "$tmp/log"
+}
+
+#
+# Start
+#
+
+cleanup()
+{
+	local status=$?
+
+	trap '' INT TERM HUP
+	{
+		take_down
+		unload_module
+		[ -z "$module_was_loaded" ] || load_module
+	} >/dev/null 2>&1
+	rm -rf "$tmp"
+	exit "$status"
+}
+
+begin()
+{
+	[ "$(id -u)" -eq 0 ] || skip_all "needs root"
+	require ip ss rdma modprobe dmesg timeout
+	modinfo rdma_rxe >/dev/null 2>&1 || skip_all "there is no module rdma_rxe"
+	module_was_loaded=
+	if ! module_is_gone; then
+		no_rxe_device || skip_all "there are RDMA links, and the module will be unloaded"
+		module_was_loaded=1
+	fi
+	trap cleanup EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM HUP
+	{ echo "$log_marker" >/dev/kmsg; } 2>/dev/null && log_marked=1
+	if ! unload_module || ! load_module; then
+		echo "KTAP version 1"
+		echo "1..1"
+		echo "not ok 1 module loads"
+		exit 1
+	fi
+}

@@ -1,0 +1,135 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The netdev goes down and up, changes its MTU or its address under traffic:
+# QPs go on where they can, and end in an error where not.
+
+. "$(dirname "$0")/lib.sh"
+
+setup()
+{
+	helper verbs || return
+	check setup_pair 4500 || return
+}
+
+# start_stream [SECONDS]
+start_stream()
+{
+	local out
+
+	[ -n "${link2-}" ] || { skip "verbs is not built"; return 1; }
+	out=$tmp/stream.$((out_nr += 1))
+	stream_out=$out
+	start '' "$out" 60 "$here/verbs" stream "$link1" "$gid1" "$link2" "$gid2" "$@"
+	stream=$started
+	check poll_until 15 file_has "$out" ready || diag_file "$out"
+}
+
+check_stream_ends_well()
+{
+	check ends "$stream" 30 || diag_file "$stream_out"
+}
+
+flows()
+{
+	local n
+
+	n=$(counter "$link1" sent_pkts)
+	poll_until 5 counter_above "$link1" sent_pkts $((n + 50))
+}
+
+short_interruption_is_survived()
+{
+	start_stream 4 || return
+	check ip -n "$ns1" link set "$dev1" down
+	sleep 0.1
+	check ip -n "$ns1" link set "$dev1" up
+	check_active "$link1"
+	check flows
+	check_stream_ends_well
+}
+
+peer_s_interruption_is_survived()
+{
+	start_stream 4 || return
+	check ip -n "$ns2" link set "$dev2" down
+	sleep 0.1
+	check ip -n "$ns2" link set "$dev2" up
+	check flows
+	check_stream_ends_well
+}
+
+long_interruption_ends_in_an_error()
+{
+	start_stream || return
+	check ip -n "$ns1" link set "$dev1" down
+	check_state "$link1" DOWN
+	check ends "$stream" 30
+	check file_has "$stream_out" "^error: "
+	check ip -n "$ns1" link set "$dev1" up
+	check_active "$link1"
+	check ping "$ns1" "$ip1" "$ns2" -C 5
+}
+
+# IPv6 addresses go with "down"; bring them back
+other_family_addresses()
+{
+	address "$ns1" "$dev1" "$ip6_1/64" 2>/dev/null
+	address "$ns2" "$dev2" "$ip6_2/64" 2>/dev/null
+	return 0
+}
+
+mtu_changes()
+{
+	start_stream 5 || return
+	# the path MTU of the QPs fits no more: they must not do worse than fail
+	check ip -n "$ns1" link set "$dev1" mtu 1500
+	check ip -n "$ns2" link set "$dev2" mtu 1500
+	sleep 0.1
+	check ip -n "$ns1" link set "$dev1" mtu 4500
+	check ip -n "$ns2" link set "$dev2" mtu 4500
+	check flows
+	check_stream_ends_well
+}
+
+address_goes()
+{
+	other_family_addresses
+	start_stream || return
+	check ip -n "$ns1" addr del "$ip1/24" dev "$dev1"
+	check ends "$stream" 30
+	check file_has "$stream_out" "^(error|post_send): "
+	check address "$ns1" "$dev1" "$ip1/24"
+	check find_gid gid1 "$link1" "$ip1"
+	check ping "$ns1" "$ip1" "$ns2" -C 5
+}
+
+neighbour_changes_its_mac()
+{
+	start_stream 5 || return
+	check ip -n "$ns2" link set "$dev2" address 02:00:00:00:00:77
+	check ip -n "$ns1" neigh flush all
+	check ip -n "$ns1" neigh replace "$ip2" lladdr 02:00:00:00:00:77 dev "$dev1"
+	check flows
+	check_stream_ends_well
+}
+
+netdev_is_renamed()
+{
+	start_stream 4 || return
+	check ip -n "$ns1" link set "$dev1" name renamed0
+	dev1=renamed0
+	check flows
+	check_stream_ends_well
+	check has_state "$link1" ACTIVE
+}
+
+begin
+run_tests \
+	short_interruption_is_survived \
+	peer_s_interruption_is_survived \
+	long_interruption_ends_in_an_error \
+	mtu_changes \
+	neighbour_changes_its_mac \
+	address_goes \
+	netdev_is_renamed

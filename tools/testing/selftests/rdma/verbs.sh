@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Verbs between two devices, in one process: data compared byte by byte, errors
+# that have to come, QP states.  See verbs.c.
+
+. "$(dirname "$0")/lib.sh"
+
+setup()
+{
+	check setup_pair 4500 || return
+}
+
+verbs()
+{
+	helper verbs || return
+	check timeout $((60 * slow)) "$here/verbs" "$1" "$link1" "$gid1" "$link2" "$gid2" ${2:+"$2"}
+}
+
+lone()
+{
+	helper verbs || return
+	check timeout $((60 * slow)) "$here/verbs" "$1" "$link1" "$gid1"
+}
+
+# both ends on one device
+own_address()
+{
+	helper verbs || return
+	check timeout $((60 * slow)) "$here/verbs" "$1" "$link1" "$gid1" "$link1" "$gid1"
+}
+
+begin
+run_tests \
+	"verbs sizes 4096" \
+	"verbs sizes 256" \
+	"own_address sizes" \
+	"verbs large" \
+	"verbs mixed 256" \
+	"verbs inline" \
+	"verbs psn_wrap" \
+	"verbs many_reads" \
+	"verbs fence" \
+	"verbs unsignaled" \
+	"verbs events" \
+	"verbs solicited" \
+	"verbs ud" \
+	"own_address ud" \
+	"verbs remote_access" \
+	"verbs qp_access" \
+	"verbs short_receive" \
+	"verbs local_protection" \
+	"verbs deregistered" \
+	"verbs rnr_exceeded" \
+	"verbs rnr_recovers" \
+	"verbs peer_gone" \
+	"verbs flush" \
+	"verbs error_in_message" \
+	"verbs cq_overflow" \
+	"lone limits" \
+	"lone bad_mr" \
+	"verbs sqd" \
+	"verbs transitions" \
+	"verbs reset" \
+	"verbs query" \
+	"verbs many 50" \
+	"verbs destroy_busy"

@@ -22,6 +22,7 @@ if [ -e "$kernel" ] && [ -e "$initrd" ]; then
 	exit 0
 fi
 
+mkdir -p "$dir"
 tmp=$(mktemp -d "$dir/tmp.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 

@@ -39,6 +39,25 @@ vm_suite() {
 		vm_die "unknown kernel '$1' (known: $(vm_kernels | xargs))"
 }
 
+# vm_apt SUITE TOOL ARGUMENT...: apt with a state of its own, which knows SUITE and
+# nothing of the system's.  root.sh has written its sources.list.
+vm_apt() {
+	local archive=$vm_cache/archive/$1 tool=$2
+	shift 2
+	mkdir -p "$archive/state/lists/partial" "$archive/cache/archives/partial"
+	: >"$archive/state/status"
+	"$tool" -o Dir::State="$archive/state" \
+		-o Dir::State::status="$archive/state/status" \
+		-o Dir::Cache="$archive/cache" \
+		-o Dir::Etc::sourcelist="$archive/sources.list" \
+		-o Dir::Etc::sourceparts=/dev/null \
+		-o Dir::Etc::preferences=/dev/null \
+		-o Dir::Etc::preferencesparts=/dev/null \
+		-o APT::Architecture=amd64 -o APT::Architectures=amd64 \
+		-o APT::Sandbox::User=root \
+		-o Acquire::Languages=none -o Acquire::Retries=2 "$@"
+}
+
 # vm_lock_root SUITE: finds or builds the root of a suite, and holds a shared lock
 # on it (until this shell and all who inherit the file descriptor are gone), so
 # that nobody prunes it.  Sets vm_home.

@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# root.sh [--rebuild] [--update] SUITE
+# root.sh [--rebuild] [--update] [--archive-only] SUITE
 #
 # Prints the directory of a Debian root of SUITE, and builds it first if the
 # cache has none for the package list and the versions that the archive offers.
 #
 #   --rebuild  build it even if there is one
 #   --update   look at the archive now, not only if the last look is a day old
+#   --archive-only  do no more than that look, if it is due
 #
 # The directory holds
 #   root/     the root: the VM's user space and kernels, and the chroot in which
@@ -24,11 +25,12 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-rebuild='' update='' suite=''
+rebuild='' update='' archive_only='' suite=''
 while [ $# -gt 0 ]; do
 	case $1 in
 	--rebuild) rebuild=1 ;;
 	--update) update=1 ;;
+	--archive-only) archive_only=1 ;;
 	-h|--help) sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; exit 0 ;;
 	-*) vm_die "unknown option $1" ;;
 	*) suite=$1 ;;
@@ -81,24 +83,6 @@ write_sources() {
 	[ -z "$security" ] || echo "deb $opt$security $suite-security main"
 }
 
-# apt with a state of its own, which knows SUITE and nothing of the system's
-private_apt() {
-	local tool=$1
-	shift
-	mkdir -p "$archive/state/lists/partial" "$archive/cache/archives/partial"
-	: >"$archive/state/status"
-	"$tool" -o Dir::State="$archive/state" \
-		-o Dir::State::status="$archive/state/status" \
-		-o Dir::Cache="$archive/cache" \
-		-o Dir::Etc::sourcelist="$archive/sources.list" \
-		-o Dir::Etc::sourceparts=/dev/null \
-		-o Dir::Etc::preferences=/dev/null \
-		-o Dir::Etc::preferencesparts=/dev/null \
-		-o APT::Architecture=amd64 -o APT::Architectures=amd64 \
-		-o APT::Sandbox::User=root \
-		-o Acquire::Languages=none -o Acquire::Retries=2 "$@"
-}
-
 # packages.conf for this suite
 wanted() {
 	awk -v s="$suite" '{ sub(/#.*/, "") } NF == 1 { print $1 }
@@ -112,11 +96,11 @@ look_at_archive() {
 	local new=$archive/candidates.new
 	write_sources >"$archive/sources.list.new" &&
 		mv "$archive/sources.list.new" "$archive/sources.list" || return 1
-	private_apt apt-get -qq update >&2 || return 1
+	vm_apt "$suite" apt-get -qq update >&2 || return 1
 
 	local names=$archive/names name s regex release
 	local packages=()
-	private_apt apt-cache pkgnames linux- >"$names"
+	vm_apt "$suite" apt-cache pkgnames linux- >"$names"
 	: >"$new"
 	while read -r name s regex; do
 		[ "$s" = "$suite" ] || continue
@@ -138,7 +122,7 @@ look_at_archive() {
 	done < <(grep -v '^#' "$vm_dir/kernels.conf")
 	mapfile -t -O "${#packages[@]}" packages < <(wanted)
 
-	private_apt apt-cache policy "${packages[@]}" |
+	vm_apt "$suite" apt-cache policy "${packages[@]}" |
 		awk '/^[^ ].*:$/ { sub(/:$/, ""); p = $0 }
 		     $1 == "Candidate:" { print "package", p, $2 }' >"$new.p"
 	local missing
@@ -293,6 +277,8 @@ if [ -n "$update" ] || ! candidates_are_fresh; then
 	exec {archive_lock}>&-
 fi
 
+[ -z "$archive_only" ] || exit 0
+
 home=$roots/$suite-$(root_key)
 if [ -z "$rebuild" ] && [ -d "$home" ]; then
 	touch -c "$home/lock"
@@ -344,7 +330,6 @@ if ! wait "$build_pid"; then
 	exit 0
 fi
 build_pid=
-mkdir "$tmp/boot"
 if [ -d "$home" ]; then
 	exec 8<"$home/lock"
 	vm_say "waiting for the users of the old root"

@@ -4,6 +4,7 @@
 #include <linux/bottom_half.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
+#include <linux/sched/signal.h>
 #include "rxe_exec.h"
 
 #define RXE_EXEC_BUSY		BIT(0)	/* somebody owns it */

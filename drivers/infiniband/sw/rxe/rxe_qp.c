@@ -281,8 +281,6 @@ static int rxe_post_check(const struct rxe_qp *qp, bool send)
 {
 	enum ib_qp_state state = rxe_qp_state(qp);
 
-	if (qp->user)
-		return -EINVAL;		/* processes write their rings themselves */
 	if (state == IB_QPS_RESET)
 		return -EINVAL;
 	if (send && (state == IB_QPS_INIT || state == IB_QPS_RTR))
@@ -297,11 +295,14 @@ int rxe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	unsigned long flags;
 	int err;
 
-	if (qp->user && !wr) {		/* the doorbell */
-		rxe_exec_kick(&qp->req.exec);
-		return 0;
-	}
 	err = rxe_post_check(qp, true);
+	if (!err && qp->user) {
+		if (!wr) {		/* the doorbell */
+			rxe_exec_kick(&qp->req.exec);
+			return 0;
+		}
+		err = -EINVAL;		/* processes write their rings themselves */
+	}
 	if (err) {
 		*bad = wr;
 		return err;
@@ -327,7 +328,7 @@ int rxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	unsigned long flags;
 	int err;
 
-	err = rxe_post_check(qp, false);
+	err = qp->user ? -EINVAL : rxe_post_check(qp, false);
 	if (err) {
 		*bad = wr;
 		return err;

@@ -15,6 +15,7 @@
 #define ROCE_MULTICAST_QPN	0xffffffu
 #define ROCE_GSI_QPN		1u
 #define ROCE_DEFAULT_PKEY	0xffffu
+#define ROCE_PKEY_BASE		0x7fffu	/* the rest is full membership */
 #define ROCE_GSI_QKEY		0x80010000u
 #define ROCE_MAX_MTU		4096
 

@@ -10,6 +10,9 @@
 #include "rxe_stats.h"
 #include "rxe_trace.h"
 
+/* Packets of one run; then others may have the CPU. */
+#define RXE_COMP_BUDGET		512
+
 /**
  * struct rxe_comp_run - what one run of the completer has at hand
  * @qp:		QP
@@ -37,34 +40,32 @@ static const enum ib_wc_opcode rxe_wc_opcode[] = {
 void rxe_comp_done(struct rxe_qp *qp, enum ib_wc_status status)
 {
 	struct rxe_sq *sq = &qp->sq;
-	struct rxe_swqe *wqe = rxe_swqe(sq, sq->tail);
+	const struct rxe_swqe *wqe = rxe_swqe(sq, sq->tail);
 	bool failed = status != IB_WC_SUCCESS;
-	int err = 0;
+	bool report = failed || qp->sq_sig_all || (wqe->flags & IB_SEND_SIGNALED);
+	struct ib_wc wc = {
+		.wr_id	= wqe->wr_id,
+		.status	= status,
+		.qp	= &qp->ibqp,
+	};
 
-	if (failed || qp->sq_sig_all || (wqe->flags & IB_SEND_SIGNALED)) {
-		struct ib_wc wc = {
-			.wr_id	= wqe->wr_id,
-			.status	= status,
-			.qp	= &qp->ibqp,
-		};
-
-		if (wqe->opcode < ARRAY_SIZE(rxe_wc_opcode))
-			wc.opcode = rxe_wc_opcode[wqe->opcode];
-		if (wqe->opcode == IB_WR_RDMA_READ)
-			wc.byte_len = wqe->length;
-		err = rxe_cq_post(qp->scq, &wc, failed);
+	if (wqe->opcode < ARRAY_SIZE(rxe_wc_opcode))
+		wc.opcode = rxe_wc_opcode[wqe->opcode];
+	if (wqe->opcode == IB_WR_RDMA_READ) {
+		wc.byte_len = wqe->length;
+		if (wqe->started)
+			qp->req.reads--;
 	}
+	if (!failed && wc.opcode == IB_WC_SEND)
+		rxe_count(qp->rxe, RXE_CNT_RDMA_SEND);
 
-	if (wqe->started && wqe->opcode == IB_WR_RDMA_READ)
-		qp->req.reads--;
 	if (qp->req.next == sq->tail) {
 		qp->req.next++;
 		qp->req.off = 0;
 	}
-	if (!failed && (wqe->opcode == IB_WR_SEND || wqe->opcode == IB_WR_SEND_WITH_IMM))
-		rxe_count(qp->rxe, RXE_CNT_RDMA_SEND);
+	/* first the slot: whoever sees the completion may post again */
 	rxe_sq_pop(qp);
-	if (err)
+	if (report && rxe_cq_post(qp->scq, &wc, failed))
 		rxe_qp_set_error(qp);
 }
 
@@ -218,7 +219,7 @@ static void rxe_comp_read(struct rxe_comp_run *run, const struct rxe_pkt *pkt)
 		return;
 	}
 
-	if ((pkt->info->flags & RXE_OP_LAST) && qp->req.rd_out)
+	if (pkt->payload_len == rxe_req_read_part(wqe->length, off) && qp->req.rd_out)
 		qp->req.rd_out--;
 	rxe_comp_una(qp, roce_psn_add(pkt->psn, 1));
 	if (roce_psn_eq(pkt->psn, wqe->last_psn))
@@ -242,24 +243,20 @@ static void rxe_comp_packet(struct rxe_comp_run *run, const struct rxe_pkt *pkt)
 		rxe_comp_acknowledge(qp, pkt);
 }
 
-void rxe_comp_run(struct rxe_qp *qp)
+bool rxe_comp_run(struct rxe_qp *qp)
 {
 	struct rxe_comp_run run = { .qp = qp };
-	struct sk_buff *skb;
+	unsigned int budget = RXE_COMP_BUDGET;
 	struct rxe_pkt pkt;
 
-	while ((skb = rxe_qp_next_burst(qp, &qp->req.rxq))) {
-		while (rxe_rx_next(qp->rxe, skb, qp->qpn, &pkt)) {
-			if (!rxe_qp_can_complete(rxe_qp_state(qp)))
-				break;
-			if (pkt.info->flags & RXE_OP_RESPONSE)
-				rxe_comp_packet(&run, &pkt);
-			else
-				rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_OPCODE);
-		}
-		qp->req.rxq.cur = NULL;
-		rxe_rx_free(skb);
+	while (rxe_qp_can_complete(rxe_qp_state(qp)) &&
+	       rxe_qp_next_packet(qp, &qp->req.rxq, &pkt, &budget)) {
+		if (pkt.info->flags & RXE_OP_RESPONSE)
+			rxe_comp_packet(&run, &pkt);
+		else
+			rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_OPCODE);
 	}
 	if (run.sg_valid)
 		rxe_sg_release(&run.sg);
+	return !budget;
 }

@@ -7,8 +7,8 @@
 
 struct rxe_qp;
 
-/* Take in the responses that wait. */
-void rxe_comp_run(struct rxe_qp *qp);
+/* Take in the responses that wait.  Return: true: budget used up. */
+bool rxe_comp_run(struct rxe_qp *qp);
 
 /**
  * rxe_comp_done - complete the oldest element of the send queue

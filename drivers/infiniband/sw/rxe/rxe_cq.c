@@ -150,6 +150,30 @@ int rxe_cq_post(struct rxe_cq *cq, const struct ib_wc *wc, bool solicited)
 	return lost ? -ENOSPC : 0;
 }
 
+void rxe_cq_clean(struct rxe_cq *cq, const struct ib_qp *qp)
+{
+	struct rxe_ring *ring = &cq->ring;
+	const struct ib_wc *wc;
+	unsigned long flags;
+	u32 from, to;
+
+	if (cq->user)
+		return;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	to = cq->consumer;
+	for (from = to; from != ring->index; from = (from + 1) & ring->mask) {
+		wc = rxe_ring_elem(ring, from);
+		if (wc->qp == qp)
+			continue;
+		if (to != from)
+			memcpy(rxe_ring_elem(ring, to), wc, sizeof(*wc));
+		to = (to + 1) & ring->mask;
+	}
+	ring->index = to;
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
 /* For kernel users; processes read the ring themselves. */
 int rxe_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 {

@@ -57,6 +57,15 @@ static inline struct rxe_cq *to_rcq(struct ib_cq *ibcq)
  */
 int rxe_cq_post(struct rxe_cq *cq, const struct ib_wc *wc, bool solicited);
 
+/**
+ * rxe_cq_clean - forget the completions of a QP that goes away
+ * @cq:		queue; nothing happens to a user's, which is the process's own
+ * @qp:		QP: kernel users look into wc->qp when they poll
+ *
+ * Context: any.
+ */
+void rxe_cq_clean(struct rxe_cq *cq, const struct ib_qp *qp);
+
 /* ib_device_ops */
 struct uverbs_attr_bundle;
 int rxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,

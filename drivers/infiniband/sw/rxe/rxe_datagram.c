@@ -59,15 +59,10 @@ static void rxe_datagram_failed(struct rxe_qp *qp, enum ib_wc_status status)
 static void rxe_datagram_packet(struct rxe_qp *qp, const struct sk_buff *skb,
 				const struct rxe_pkt *pkt)
 {
-	enum rxe_drop why = RXE_DROP_NONE;
 	int status;
 
-	if (!(pkt->info->flags & RXE_OP_DETH))
-		why = RXE_DROP_OPCODE;
-	else if (pkt->qkey != qp->attr.qkey)
-		why = RXE_DROP_QKEY;
-	if (why != RXE_DROP_NONE) {
-		rxe_rx_drop(qp->rxe, qp->qpn, why);
+	if (pkt->qkey != qp->attr.qkey) {
+		rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_QKEY);
 		return;
 	}
 
@@ -89,20 +84,10 @@ static void rxe_datagram_packet(struct rxe_qp *qp, const struct sk_buff *skb,
 bool rxe_datagram_run(struct rxe_qp *qp)
 {
 	unsigned int budget = RXE_DATAGRAM_BUDGET;
-	struct sk_buff *skb;
 	struct rxe_pkt pkt;
 
-	while ((skb = rxe_qp_next_burst(qp, &qp->resp.rxq))) {
-		while (budget && rxe_rx_next(qp->rxe, skb, qp->qpn, &pkt)) {
-			if (!rxe_qp_can_receive(rxe_qp_state(qp)))
-				return false;
-			rxe_datagram_packet(qp, skb, &pkt);
-			budget--;
-		}
-		if (!budget)
-			return true;
-		qp->resp.rxq.cur = NULL;
-		rxe_rx_free(skb);
-	}
-	return false;
+	while (rxe_qp_can_receive(rxe_qp_state(qp)) &&
+	       rxe_qp_next_packet(qp, &qp->resp.rxq, &pkt, &budget))
+		rxe_datagram_packet(qp, qp->resp.rxq.cur, &pkt);
+	return !budget;
 }

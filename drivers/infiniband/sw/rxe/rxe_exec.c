@@ -138,7 +138,7 @@ void rxe_exec_disable(struct rxe_exec *x)
 	might_sleep();
 	atomic_or(RXE_EXEC_DISABLED, &x->state);
 	smp_mb__after_atomic();		/* pairs with the cmpxchg of release */
-	wait_event(x->idle, !(atomic_read(&x->state) & RXE_EXEC_BUSY));
+	wait_event(x->idle, !(atomic_read_acquire(&x->state) & RXE_EXEC_BUSY));
 }
 
 void rxe_exec_enable(struct rxe_exec *x)

@@ -122,21 +122,60 @@ static bool rxe_qp_is_ours(struct rxe_qp *qp, struct sk_buff *skb)
 	return !memcmp(&saddr, &qp->path.dgid, sizeof(saddr));
 }
 
-struct sk_buff *rxe_qp_next_burst(struct rxe_qp *qp, struct rxe_rxq *rxq)
+/* The burst at hand, or the next one.  False: none waits. */
+static bool rxe_qp_next_burst(struct rxe_qp *qp, struct rxe_rxq *rxq, unsigned int *budget)
 {
 	struct sk_buff *skb;
 
-	if (rxq->cur)
-		return rxq->cur;
-	while ((skb = rxe_rxq_take(rxq))) {
+	while (!rxq->cur && *budget) {
+		skb = rxe_rxq_take(rxq);
+		if (!skb)
+			return false;
 		if (likely(rxe_qp_is_ours(qp, skb))) {
 			rxq->cur = skb;
-			return skb;
+			break;
 		}
+		--*budget;
 		rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_ADDRESS);
 		rxe_rx_free(skb);
 	}
-	return NULL;
+	return rxq->cur;
+}
+
+/* IBTA 9.6.1: is the packet of this QP's service and partition? */
+static enum rxe_drop rxe_qp_check_packet(const struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	u8 service = rxe_qp_is_datagram(qp) ? ROCE_SERVICE_UD : ROCE_SERVICE_RC;
+
+	if ((pkt->opcode & ROCE_SERVICE_MASK) != service)
+		return RXE_DROP_QP_TYPE;
+	/* we are a full member: limited members may talk to us (IBTA 10.9.3) */
+	if ((pkt->pkey ^ ROCE_DEFAULT_PKEY) & ROCE_PKEY_BASE)
+		return RXE_DROP_PKEY;
+	return RXE_DROP_NONE;
+}
+
+bool rxe_qp_next_packet(struct rxe_qp *qp, struct rxe_rxq *rxq, struct rxe_pkt *pkt,
+			unsigned int *budget)
+{
+	while (*budget && rxe_qp_next_burst(qp, rxq, budget)) {
+		enum rxe_rx_result result = rxe_rx_next(qp->rxe, rxq->cur, qp->qpn, pkt);
+		enum rxe_drop why;
+
+		if (result == RXE_RX_END) {
+			rxe_rx_free(rxq->cur);
+			rxq->cur = NULL;
+			continue;
+		}
+		--*budget;
+		if (result == RXE_RX_BAD)
+			continue;
+		why = rxe_qp_check_packet(qp, pkt);
+		if (why == RXE_DROP_NONE)
+			return true;
+		rxe_rx_drop(qp->rxe, qp->qpn, why);
+	}
+	return false;
 }
 
 void rxe_qp_event(struct rxe_qp *qp, enum ib_event_type event)
@@ -267,6 +306,8 @@ int rxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	rxe_qp_put(qp);
 	wait_for_completion(&qp->freed);
 
+	rxe_cq_clean(qp->scq, ibqp);
+	rxe_cq_clean(qp->rcq, ibqp);
 	rxe_req_fini(qp);
 	rxe_resp_fini(qp);
 	rxe_sq_reset(qp);
@@ -343,6 +384,7 @@ int rxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		}
 	}
 	spin_unlock_irqrestore(&qp->rq.lock, flags);
+	smp_mb();	/* either the flush sees the WQE, or we see the state */
 	if (rxe_qp_state(qp) == IB_QPS_ERR)
 		rxe_exec_kick_deferred(&qp->resp.exec);
 	return err;

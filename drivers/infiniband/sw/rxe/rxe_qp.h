@@ -124,18 +124,20 @@ static inline void rxe_qp_kick(struct rxe_qp *qp, bool response)
 }
 
 /**
- * rxe_qp_next_burst - the burst that an executor works on
+ * rxe_qp_next_packet - the next packet for an executor
  * @qp:		QP
- * @rxq:	queue of the executor; its @cur is the burst until the executor
- *		sets it to NULL and frees the skb with rxe_rx_free()
+ * @rxq:	queue of the executor; its @cur is the burst that the packet is in
+ * @pkt:	result; valid until the next call
+ * @budget:	packets and bursts to look at, goes down by each, good or bad
  *
  * Drops bursts that are not from this QP's peer and to this QP's address, in
- * this QP's namespace.
+ * this QP's namespace, and packets of another service or partition.
  *
  * Context: the executor.
- * Return: skb or NULL.
+ * Return: false when nothing is left, or @budget has come to 0.
  */
-struct sk_buff *rxe_qp_next_burst(struct rxe_qp *qp, struct rxe_rxq *rxq);
+bool rxe_qp_next_packet(struct rxe_qp *qp, struct rxe_rxq *rxq, struct rxe_pkt *pkt,
+			unsigned int *budget);
 
 /**
  * rxe_qp_event - report an asynchronous event of a QP

@@ -41,16 +41,19 @@ bool rxe_rd_ring_replay(const struct rxe_rd_ring *ring, const struct rxe_pkt *pk
 {
 	unsigned int i;
 
-	for (i = 0; i < ring->size; i++) {
-		const struct rxe_rd_res *res = &ring->res[i];
+	/* newest first: PSNs come round, and old READs are remembered long */
+	for (i = 1; i <= ring->size; i++) {
+		const struct rxe_rd_res *res;
 		u64 off;
 
+		res = &ring->res[(ring->next + ring->size - i) % ring->size];
 		if (!res->valid || roce_psn_before(pkt->psn, res->first_psn) ||
 		    roce_psn_after(pkt->psn, res->last_psn))
 			continue;
 		off = (u64)roce_psn_diff(pkt->psn, res->first_psn) * mtu;
-		return pkt->rkey == res->rkey && pkt->va == res->va + off &&
-		       rxe_range_ok(0, res->length, off, pkt->length);
+		if (pkt->rkey == res->rkey && pkt->va == res->va + off &&
+		    rxe_range_ok(0, res->length, off, pkt->length))
+			return true;
 	}
 	return false;
 }

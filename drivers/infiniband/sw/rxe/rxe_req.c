@@ -70,8 +70,7 @@ static s32 rxe_req_window(const struct rxe_qp *qp)
 	return RXE_WINDOW_BYTES / qp->mtu;
 }
 
-/* Bytes of the READ request at @off. */
-static u32 rxe_req_read_part(u32 length, u32 off)
+u32 rxe_req_read_part(u32 length, u32 off)
 {
 	return min_t(u32, length - off, RXE_READ_PART - off % RXE_READ_PART);
 }
@@ -242,6 +241,8 @@ static void rxe_req_send_data(struct rxe_req_run *run, struct rxe_swqe *wqe)
 	}
 	if (rxe_req_emit(run, &pkt, wqe, req->next, req->off, len)) {
 		wqe->status = IB_WC_LOC_PROT_ERR;
+		/* what went out before it has asked for no ACK: again, up to here */
+		rxe_req_rewind(qp);
 		return;
 	}
 	rxe_req_advance(qp, wqe, 1, len);
@@ -411,6 +412,8 @@ static void rxe_req_check_failed(struct rxe_qp *qp)
 
 	if (qp->sq.tail == smp_load_acquire(&qp->sq.head) || qp->req.next != qp->sq.tail)
 		return;
+	if (rxe_qp_state(qp) == IB_QPS_SQD && !wqe->started)
+		return;
 	if (wqe->status != IB_WC_SUCCESS)
 		rxe_comp_fail(qp, wqe->status);
 }
@@ -419,12 +422,13 @@ static bool rxe_req_run_connected(struct rxe_qp *qp)
 {
 	bool more;
 
-	rxe_comp_run(qp);
-	rxe_retry_events(qp);
+	more = rxe_comp_run(qp);
+	if (rxe_qp_can_complete(rxe_qp_state(qp)))
+		rxe_retry_events(qp);
 	if (!rxe_qp_can_complete(rxe_qp_state(qp)))
 		return false;	/* failed just now: the next round flushes */
 
-	more = rxe_sq_fetch(qp);
+	more |= rxe_sq_fetch(qp);
 	more |= rxe_req_send(qp);
 	rxe_req_check_failed(qp);
 	rxe_retry_arm(qp);

@@ -49,6 +49,9 @@ void rxe_req_reset(struct rxe_qp *qp);
 /* First PSN of a connection.  Context: executors disabled. */
 void rxe_req_set_psn(struct rxe_qp *qp, struct roce_psn psn);
 
+/* Bytes that the READ request at @off of a message asks for. */
+u32 rxe_req_read_part(u32 length, u32 off);
+
 /* Anything sent and not acknowledged?  Context: the requester's executor, as below. */
 bool rxe_req_outstanding(const struct rxe_qp *qp);
 

@@ -361,20 +361,6 @@ static void rxe_resp_packet(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
 	}
 }
 
-/* Next request; false when none waits. */
-static bool rxe_resp_next(struct rxe_qp *qp, struct rxe_pkt *pkt)
-{
-	struct sk_buff *skb;
-
-	while ((skb = rxe_qp_next_burst(qp, &qp->resp.rxq))) {
-		if (rxe_rx_next(qp->rxe, skb, qp->qpn, pkt))
-			return true;
-		qp->resp.rxq.cur = NULL;
-		rxe_rx_free(skb);
-	}
-	return false;
-}
-
 /* True: budget used up. */
 static bool rxe_resp_run_connected(struct rxe_qp *qp)
 {
@@ -386,13 +372,14 @@ static bool rxe_resp_run_connected(struct rxe_qp *qp)
 
 	rxe_tx_begin(&run.tx, qp->rxe, &qp->path, &qp->resp.route);
 	while (run.budget && rxe_qp_can_receive(rxe_qp_state(qp))) {
-		if (qp->resp.read.active)
+		if (qp->resp.read.active) {
 			rxe_resp_read_packet(&run);
-		else if (rxe_resp_next(qp, &pkt))
+			run.budget--;
+		} else if (rxe_qp_next_packet(qp, &qp->resp.rxq, &pkt, &run.budget)) {
 			rxe_resp_packet(&run, &pkt);
-		else
+		} else {
 			break;
-		run.budget--;
+		}
 	}
 	if (rxe_qp_can_receive(rxe_qp_state(qp)))
 		rxe_resp_ack(&run);

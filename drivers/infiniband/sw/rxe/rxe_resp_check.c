@@ -85,8 +85,10 @@ static struct rxe_verdict rxe_check_length(const struct rxe_qp *qp, const struct
 	if ((flags & RXE_OP_LAST) && !(flags & RXE_OP_FIRST) && !len)
 		return rxe_nak(ROCE_NAK_INVALID_REQ);
 
-	if (flags & RXE_OP_SEND)
-		return rxe_ok;
+	if (flags & RXE_OP_SEND) {
+		total = (flags & RXE_OP_FIRST ? 0 : qp->resp.received) + len;
+		return total <= RXE_MAX_MSG_SZ ? rxe_ok : rxe_nak(ROCE_NAK_INVALID_REQ);
+	}
 	total = flags & RXE_OP_FIRST ? pkt->length : qp->resp.write_resid;
 	if (total > RXE_MAX_MSG_SZ || len > total || ((flags & RXE_OP_LAST) && len != total))
 		return rxe_nak(ROCE_NAK_INVALID_REQ);

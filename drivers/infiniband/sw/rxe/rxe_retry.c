@@ -109,6 +109,7 @@ static void rxe_retry_again(struct rxe_qp *qp, const char *why)
 		return;
 	}
 	r->left--;
+	r->progress = jiffies;
 	r->rewound = true;
 	rxe_count(qp->rxe, RXE_CNT_COMP_RETRY);
 	rxe_req_rewind(qp);
@@ -124,11 +125,10 @@ static void rxe_retry_timeout(struct rxe_qp *qp)
 {
 	struct rxe_retry *r = to_retry(qp);
 
-	if (!rxe_req_outstanding(qp) || r->rnr_wait)
+	if (!qp->attr.timeout || !rxe_req_outstanding(qp) || r->rnr_wait)
 		return;
 	if (time_before(jiffies, r->progress + rxe_retry_jiffies(qp)))
 		return;		/* acknowledged meanwhile: rxe_retry_arm() sets the rest */
-	r->progress = jiffies;
 	rxe_retry_again(qp, "timeout");
 }
 

@@ -300,9 +300,8 @@ static void rxe_rx_release(struct rxe_rx_sock *rs)
  *
  * Context: BH disabled; @rs stays (RCU read side, or its own work item).
  */
-static void rxe_rx_run(struct rxe_rx_sock *rs)
+static void rxe_rx_run(struct rxe_rx_sock *rs, unsigned int budget)
 {
-	unsigned int budget = RXE_RX_BUDGET;
 	struct rxe_rx_kicks kicks;
 
 	kicks.num = 0;
@@ -329,19 +328,25 @@ static void rxe_rx_work(struct work_struct *work)
 	struct rxe_rx_sock *rs = container_of(work, struct rxe_rx_sock, work);
 
 	local_bh_disable();
-	rxe_rx_run(rs);
+	rxe_rx_run(rs, RXE_RX_BUDGET);
 	local_bh_enable();
 }
 
-/* Softirq, or process context with BH disabled. */
+/*
+ * Softirq, or process context with BH disabled.
+ *
+ * When a socket is half full, UDP holds a lock that other sockets share, this
+ * call included: long before that, all is left to the work item.
+ */
 static void rxe_rx_data_ready(struct sock *sk)
 {
+	bool filling = atomic_read(&sk->sk_rmem_alloc) > READ_ONCE(sk->sk_rcvbuf) / 4;
 	struct rxe_rx_sock *rs;
 
 	rcu_read_lock();
 	rs = rcu_dereference_sk_user_data(sk);
 	if (rs)
-		rxe_rx_run(rs);
+		rxe_rx_run(rs, filling ? 0 : RXE_RX_BUDGET);
 	rcu_read_unlock();
 }
 
@@ -525,7 +530,8 @@ static enum rxe_drop rxe_rx_packet(const struct sk_buff *skb, u16 seg, const u8 
 	return RXE_DROP_NONE;
 }
 
-bool rxe_rx_next(struct rxe_dev *rxe, struct sk_buff *skb, u32 qpn, struct rxe_pkt *pkt)
+enum rxe_rx_result rxe_rx_next(struct rxe_dev *rxe, struct sk_buff *skb, u32 qpn,
+			       struct rxe_pkt *pkt)
 {
 	struct rxe_skb_cb *cb = rxe_skb_cb(skb);
 	enum rxe_drop why;
@@ -533,21 +539,22 @@ bool rxe_rx_next(struct rxe_dev *rxe, struct sk_buff *skb, u32 qpn, struct rxe_p
 	const u8 *data;
 	u16 seg;
 
-	while (cb->off < skb->len) {
-		len = min_t(unsigned int, cb->seg_size, skb->len - cb->off);
-		data = rxe_rx_contiguous(skb, cb->off, len);
-		seg = cb->seg++;
-		cb->off += len;
+	if (cb->off >= skb->len)
+		return RXE_RX_END;
 
-		why = rxe_rx_packet(skb, seg, data, len, qpn, pkt);
-		if (!why) {
-			rxe_count(rxe, RXE_CNT_RCVD_PKTS);
-			rxe_count_add(rxe, RXE_CNT_RCVD_BYTES, len);
-			return true;
-		}
+	len = min_t(unsigned int, cb->seg_size, skb->len - cb->off);
+	data = rxe_rx_contiguous(skb, cb->off, len);
+	seg = cb->seg++;
+	cb->off += len;
+
+	why = rxe_rx_packet(skb, seg, data, len, qpn, pkt);
+	if (why) {
 		rxe_rx_drop(rxe, qpn, why);
+		return RXE_RX_BAD;
 	}
-	return false;
+	rxe_count(rxe, RXE_CNT_RCVD_PKTS);
+	rxe_count_add(rxe, RXE_CNT_RCVD_BYTES, len);
+	return RXE_RX_GOOD;
 }
 
 void rxe_rx_free(struct sk_buff *skb)

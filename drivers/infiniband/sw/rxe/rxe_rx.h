@@ -115,20 +115,29 @@ void rxe_skb_daddr(const struct sk_buff *skb, union ib_gid *gid);
  */
 void rxe_skb_grh(const struct sk_buff *skb, u8 grh[ROCE_GRH_SIZE]);
 
+/* What became of a packet of a burst. */
+enum rxe_rx_result {
+	RXE_RX_END,	/* the burst is used up */
+	RXE_RX_BAD,	/* a bad packet was counted, traced and skipped */
+	RXE_RX_GOOD,
+};
+
 /**
- * rxe_rx_next - take the next good packet out of a burst
+ * rxe_rx_next - take the next packet out of a burst
  * @rxe:	device, for counters
  * @skb:	burst
  * @qpn:	QPN it must be for
  * @pkt:	result; its payload points into the skb or into a per-CPU buffer
  *		that holds until the next call on this CPU
  *
- * Parses and verifies the ICRC; bad packets are counted, traced and skipped.
+ * Parses and verifies the ICRC.  One packet for each call, good or bad: the
+ * caller's budget bounds what a stranger can make it do.
  *
  * Context: BH disabled, inside an executor.
- * Return: false when the burst is used up.
+ * Return: what became of it; @pkt is valid after RXE_RX_GOOD.
  */
-bool rxe_rx_next(struct rxe_dev *rxe, struct sk_buff *skb, u32 qpn, struct rxe_pkt *pkt);
+enum rxe_rx_result rxe_rx_next(struct rxe_dev *rxe, struct sk_buff *skb, u32 qpn,
+			       struct rxe_pkt *pkt);
 
 /* Free a burst, used up or not, and its handle reference. */
 void rxe_rx_free(struct sk_buff *skb);

@@ -12,6 +12,7 @@ status=0
 tmp=$(mktemp -d)
 pids=()
 
+# shellcheck disable=SC2317 # by the trap
 finish() {
 	for pid in "${pids[@]}"; do
 		kill "$pid" 2>/dev/null
@@ -41,7 +42,8 @@ run() {
 show() {
 	case $* in
 	*ib_*_bw*|*ib_*_lat*) grep -E -A 1 '^ *#bytes' ;;
-	*rping*) sed -n -e '1,2p' -e '2s/.*/.../p' ;;
+	*rping*) cut -c -80 | sed -n -e '1,2p' -e '2s/.*/.../p' ;;
+	*statistic*) grep -oE '[a-z_]+ [0-9]+' | grep -v ' 0$' | sed 's/^/    /' ;;
 	*) cat ;;
 	esac
 }
@@ -159,7 +161,7 @@ perf ib_read_bw -s 65536 -n 500
 say "perftest: latency of 8 bytes"
 perf ib_send_lat -s 8 -n 500
 
-say "Counters"
+say "Counters (those that are not 0)"
 run ip netns exec blue rdma statistic show link rxe0/1
 run ip netns exec green rdma statistic show link rxe1/1
 

@@ -74,10 +74,14 @@ chmod 755 "$run"
 [ -n "$console" ] || console=$run/console
 : >"$console"
 
-qemu_pid='' cat_pid='' keep=''
+qemu_pid='' cat_pid='' timer_pid='' keep=''
 # shellcheck disable=SC2317 # by the trap
 finish() {
-	[ -z "$qemu_pid" ] || kill -KILL "$qemu_pid" 2>/dev/null || true
+	if [ -n "$qemu_pid" ]; then
+		kill -KILL "$qemu_pid" 2>/dev/null || true
+		wait "$qemu_pid" 2>/dev/null || true
+	fi
+	[ -z "$timer_pid" ] || kill "$timer_pid" 2>/dev/null || true
 	[ -z "$cat_pid" ] || kill "$cat_pid" 2>/dev/null || true
 	if [ -n "$keep" ]; then
 		vm_say "the console's log: $console"
@@ -164,32 +168,35 @@ qemu+=(-nodefaults -no-user-config -display none -no-reboot
 	-append "console=ttyS0 loglevel=5 panic=-1 oops=panic mitigations=off nokaslr \
 watchdog_thresh=30 rcupdate.rcu_cpu_stall_timeout=60 $append")
 
+# In braces, so that bash has read all of it before it waits: the script may change
+# meanwhile.
+{
 cat <"$run/out" &
 cat_pid=$!
-# should this shell be killed, QEMU goes too
+# should this shell be killed, these go too
 setpriv --pdeathsig KILL "${qemu[@]}" </dev/null >"$run/qemu.log" 2>&1 &
 qemu_pid=$!
+setpriv --pdeathsig KILL sleep "$timeout" </dev/null >/dev/null 2>&1 &
+timer_pid=$!
 progress "QEMU is process $qemu_pid"
 
-deadline=$((SECONDS + timeout)) timed_out=''
-while kill -0 "$qemu_pid" 2>/dev/null; do
-	if [ "$SECONDS" -ge "$deadline" ]; then
-		timed_out=1
-		# What the watchdogs said so far counts; then, for who reads the
-		# console's log, blocked tasks and what the CPUs do.
-		cp "$console" "$run/log"
-		{ echo 'sendkey alt-sysrq-w'; sleep 1; echo 'sendkey alt-sysrq-l'; sleep 2; } \
-			>"$run/monitor.in"
-		kill -KILL "$qemu_pid" 2>/dev/null || true
-		break
-	fi
-	sleep 0.1
-done
-qemu_status=0
-wait "$qemu_pid" 2>/dev/null || qemu_status=$?
-qemu_pid=
+first='' timed_out='' qemu_status=0
+wait -n -p first "$qemu_pid" "$timer_pid" || qemu_status=$?
+if [ "$first" = "$timer_pid" ]; then
+	timed_out=1 timer_pid=''
+	# What the watchdogs said so far counts; then, for who reads the
+	# console's log, blocked tasks and what the CPUs do.
+	cp "$console" "$run/log"
+	{ echo 'sendkey alt-sysrq-w'; sleep 1; echo 'sendkey alt-sysrq-l'; sleep 2; } \
+		>"$run/monitor.in"
+	kill -KILL "$qemu_pid" 2>/dev/null || true
+	wait "$qemu_pid" 2>/dev/null || true
+fi
+qemu_pid=''
+# a QEMU that has failed early may not have opened it: cat would wait
+: <>"$run/out"
 wait "$cat_pid" || true
-cat_pid=
+cat_pid=''
 progress "QEMU has ended"
 
 #
@@ -215,3 +222,4 @@ if [ "$status" -gt 122 ]; then
 	status=123
 fi
 exit "$status"
+}

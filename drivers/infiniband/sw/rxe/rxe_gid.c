@@ -11,6 +11,7 @@
 #include <net/addrconf.h>
 #include <net/ipv6.h>
 #include <net/l3mdev.h>
+#include <rdma/ib_cache.h>
 #include "rxe_device.h"
 #include "rxe_gid.h"
 #include "rxe_netdev.h"
@@ -149,6 +150,23 @@ bool rxe_gid_is_local(struct rxe_dev *rxe, struct rxe_ns *ns, const union ib_gid
 	return local;
 }
 
+u16 rxe_gid_vlan(struct rxe_dev *rxe, struct rxe_ns *ns, const union ib_gid *addr, int ifindex)
+{
+	struct rxe_gid_entry *gid;
+	u16 vlan = 0xffff;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(gid, &ns->gids, ns_entry) {
+		if (gid->rxe != rxe || !rxe_gid_match(gid, addr, ifindex))
+			continue;
+		vlan = gid->vlan;
+		if (gid->ifindex == ifindex)
+			break;
+	}
+	rcu_read_unlock();
+	return vlan;
+}
+
 struct rxe_dev *rxe_gid_find_dev(struct rxe_ns *ns, const union ib_gid *addr, int ifindex)
 {
 	struct rxe_dev *rxe = NULL;
@@ -184,6 +202,8 @@ static struct net *rxe_gid_locate(const struct ib_gid_attr *attr, struct rxe_gid
 		net = maybe_get_net(dev_net_rcu(ndev));
 	}
 	rcu_read_unlock();
+	if (rdma_read_gid_l2_fields(attr, &gid->vlan, NULL))
+		gid->vlan = 0xffff;
 	return net;
 }
 

@@ -22,6 +22,7 @@ struct rxe_ns;
  * @ipv4:	it is an IPv4 address
  * @linklocal:	IPv6 link-local: routes need @ifindex
  * @ifindex:	of the netdev that has the address
+ * @vlan:	its VLAN ID as the core sees it, 0xffff for none
  * @own_ndev:	that netdev is the one under the link
  * @dead:	removed from the table: nothing is sent from it any more
  */
@@ -35,6 +36,7 @@ struct rxe_gid_entry {
 	bool			ipv4;
 	bool			linklocal;
 	int			ifindex;
+	u16			vlan;
 	bool			own_ndev;
 	bool			dead;
 };
@@ -83,6 +85,17 @@ bool rxe_gid_allowed(struct rxe_gid_entry *gid);
  */
 bool rxe_gid_is_local(struct rxe_dev *rxe, struct rxe_ns *ns, const union ib_gid *addr,
 		      int ifindex);
+
+/**
+ * rxe_gid_vlan - VLAN ID for the completion of a datagram to QP 1
+ *
+ * Arguments as for rxe_gid_is_local().  The CM finds the GID of its answers by
+ * address and VLAN.
+ *
+ * Context: BH disabled or RCU.
+ * Return: VLAN ID of the netdev that has the address, 0xffff for none.
+ */
+u16 rxe_gid_vlan(struct rxe_dev *rxe, struct rxe_ns *ns, const union ib_gid *addr, int ifindex);
 
 /**
  * rxe_gid_find_dev - the device that owns an address: QPN 1 and multicast alone

@@ -133,6 +133,10 @@ struct roce_ieth {
 /* BTH and the longest run of extension headers (ATOMICETH). */
 #define ROCE_MAX_HDR		(sizeof(struct roce_bth) + sizeof(struct roce_atomiceth))
 
+/* BTH and extension headers of the packet with payload that has most of them. */
+#define ROCE_MAX_DATA_HDR	(sizeof(struct roce_bth) + sizeof(struct roce_reth) +	\
+				 sizeof(struct roce_immdt))
+
 /* Bytes that bring @len to a multiple of four. */
 static inline unsigned int roce_pad(unsigned int len)
 {

@@ -21,8 +21,7 @@
 
 /* The largest headers that a packet with a full payload has: a WRITE with immediate over IPv6. */
 #define RXE_OVERHEAD	(sizeof(struct ipv6hdr) + sizeof(struct udphdr) +		\
-			 sizeof(struct roce_bth) + sizeof(struct roce_reth) +		\
-			 sizeof(struct roce_immdt) + ROCE_ICRC_SIZE)
+			 ROCE_MAX_DATA_HDR + ROCE_ICRC_SIZE)
 
 enum ib_mtu rxe_netdev_mtu(const struct net_device *ndev)
 {

@@ -81,8 +81,6 @@ enum rxe_drop {
 	RXE_DROP_LENGTH,	/* datagram longer than its receive WQE */
 	RXE_DROP_DUPLICATE,
 	RXE_DROP_UNREADABLE,	/* the payload is not in host memory */
-	RXE_DROP_NOMEM,
-	RXE_DROP_ACCESS,	/* a local key of a datagram does not fit */
 	RXE_NR_DROPS
 };
 

@@ -178,6 +178,14 @@ bool rxe_qp_next_packet(struct rxe_qp *qp, struct rxe_rxq *rxq, struct rxe_pkt *
 	return false;
 }
 
+void rxe_qp_purge(struct rxe_qp *qp, struct rxe_rxq *rxq)
+{
+	if (rxe_rxq_idle(rxq))
+		return;
+	rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_QP_STATE);
+	rxe_rxq_purge(rxq);
+}
+
 void rxe_qp_event(struct rxe_qp *qp, enum ib_event_type event)
 {
 	struct ib_event ev = {

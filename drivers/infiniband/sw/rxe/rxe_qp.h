@@ -140,6 +140,13 @@ bool rxe_qp_next_packet(struct rxe_qp *qp, struct rxe_rxq *rxq, struct rxe_pkt *
 			unsigned int *budget);
 
 /**
+ * rxe_qp_purge - drop the bursts that wait for an executor, for the QP's state
+ *
+ * Context: the executor.
+ */
+void rxe_qp_purge(struct rxe_qp *qp, struct rxe_rxq *rxq);
+
+/**
  * rxe_qp_event - report an asynchronous event of a QP
  */
 void rxe_qp_event(struct rxe_qp *qp, enum ib_event_type event);

@@ -212,6 +212,9 @@ static void rxe_qp_enter(struct rxe_qp *qp, enum ib_qp_state new, const struct i
 
 	if (new == IB_QPS_RESET)
 		rxe_qp_reset(qp);
+	/* a datagram's limit is the port's: look again, it may have changed */
+	if (rxe_qp_is_datagram(qp))
+		qp->mtu = ib_mtu_enum_to_int(rxe_netdev_mtu(qp->rxe->ndev));
 
 	spin_lock_irqsave(&qp->state_lock, flags);
 	if (new == IB_QPS_SQD)

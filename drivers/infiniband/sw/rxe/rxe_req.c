@@ -394,7 +394,7 @@ static bool rxe_req_flush(struct rxe_qp *qp)
 {
 	bool more;
 
-	rxe_rxq_purge(&qp->req.rxq);
+	rxe_qp_purge(qp, &qp->req.rxq);
 	more = rxe_sq_fetch(qp);
 	while (qp->sq.tail != smp_load_acquire(&qp->sq.head))
 		rxe_comp_done(qp, IB_WC_WR_FLUSH_ERR);
@@ -441,7 +441,7 @@ static bool rxe_req_run_datagram(struct rxe_qp *qp)
 {
 	bool more;
 
-	rxe_rxq_purge(&qp->req.rxq);
+	rxe_qp_purge(qp, &qp->req.rxq);
 	if (rxe_qp_state(qp) == IB_QPS_SQD) {
 		rxe_qp_sq_drained(qp);
 		return false;
@@ -464,7 +464,7 @@ static bool rxe_req_run(struct rxe_exec *x)
 	case IB_QPS_ERR:
 		return rxe_req_flush(qp);
 	default:
-		rxe_rxq_purge(&qp->req.rxq);
+		rxe_qp_purge(qp, &qp->req.rxq);
 		return false;
 	}
 }

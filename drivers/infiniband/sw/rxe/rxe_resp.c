@@ -394,7 +394,7 @@ static void rxe_resp_flush(struct rxe_qp *qp)
 {
 	unsigned int n;
 
-	rxe_rxq_purge(&qp->resp.rxq);
+	rxe_qp_purge(qp, &qp->resp.rxq);
 	qp->resp.read.active = false;
 	/* a process that posts all the time is not waited for */
 	for (n = 0; n <= qp->rq.ring.mask && rxe_rq_get(qp) >= 0; n++)
@@ -411,7 +411,7 @@ static bool rxe_resp_run(struct rxe_exec *x)
 	if (state == IB_QPS_ERR)
 		rxe_resp_flush(qp);
 	else
-		rxe_rxq_purge(&qp->resp.rxq);
+		rxe_qp_purge(qp, &qp->resp.rxq);
 	return false;
 }
 

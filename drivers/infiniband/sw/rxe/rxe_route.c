@@ -265,7 +265,7 @@ int rxe_path_mtu(const struct rxe_path *path)
 	struct dst_entry *dst;
 
 	overhead = (path->ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr)) +
-		   sizeof(struct udphdr) + ROCE_MAX_HDR + ROCE_ICRC_SIZE;
+		   sizeof(struct udphdr) + ROCE_MAX_DATA_HDR + ROCE_ICRC_SIZE;
 
 	local_bh_disable();
 	rcu_read_lock();

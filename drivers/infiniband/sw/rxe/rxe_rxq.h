@@ -55,7 +55,7 @@ static inline bool rxe_rxq_idle(const struct rxe_rxq *rxq)
 	return !rxq->cur && skb_queue_empty_lockless(&rxq->queue);
 }
 
-/* The executor is disabled, or the caller is it. */
+/* Drop all that waits.  The executor is disabled, or the caller is it. */
 static inline void rxe_rxq_purge(struct rxe_rxq *rxq)
 {
 	struct sk_buff *skb;

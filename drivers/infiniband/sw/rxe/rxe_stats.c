@@ -46,8 +46,6 @@ static const struct rdma_stat_desc rxe_stat_descs[RXE_NR_COUNTERS] = {
 	[RXE_CNT_DROP(LENGTH)].name		= RXE_DROP_PREFIX "length",
 	[RXE_CNT_DROP(DUPLICATE)].name		= RXE_DROP_PREFIX "duplicate",
 	[RXE_CNT_DROP(UNREADABLE)].name		= RXE_DROP_PREFIX "unreadable",
-	[RXE_CNT_DROP(NOMEM)].name		= RXE_DROP_PREFIX "nomem",
-	[RXE_CNT_DROP(ACCESS)].name		= RXE_DROP_PREFIX "access",
 };
 
 const char *rxe_drop_name(u32 reason)

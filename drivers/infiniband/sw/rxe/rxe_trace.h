@@ -88,7 +88,7 @@ DEFINE_EVENT(rxe_nak, rxe_nak_rcvd,
 	     TP_ARGS(dev, qpn, psn, syndrome)
 );
 
-/* The requester goes back to @psn; @why: "timeout", "seq", "rnr" or "implied". */
+/* The requester goes back to @psn; @why: "timeout", "sequence", "rnr" or "implied". */
 TRACE_EVENT(rxe_retry,
 	    TP_PROTO(const char *dev, u32 qpn, u32 psn, const char *why),
 	    TP_ARGS(dev, qpn, psn, why),

@@ -89,6 +89,7 @@ static struct rxe_swqe *rxe_comp_tail(struct rxe_qp *qp)
 
 static void rxe_comp_una(struct rxe_qp *qp, struct roce_psn una)
 {
+	rxe_req_acked(qp, roce_psn_diff(una, qp->req.una));
 	qp->req.una = una;
 	rxe_retry_progress(qp);
 }

@@ -3,6 +3,7 @@
 
 #include "rxe_copy.h"
 #include "rxe_cq.h"
+#include "rxe_gid.h"
 #include "rxe_qp.h"
 #include "rxe_qp_state.h"
 #include "rxe_resp.h"
@@ -27,7 +28,19 @@ static int rxe_datagram_scatter(struct rxe_qp *qp, const struct sk_buff *skb,
 	return err;
 }
 
-static void rxe_datagram_complete(struct rxe_qp *qp, const struct sk_buff *skb,
+/* The CM answers on the VLAN that a request came from. */
+static void rxe_datagram_set_vlan(struct rxe_qp *qp, struct sk_buff *skb, struct ib_wc *wc)
+{
+	const struct rxe_skb_cb *cb = rxe_skb_cb(skb);
+	union ib_gid daddr;
+
+	rxe_skb_daddr(skb, &daddr);
+	wc->vlan_id = rxe_gid_vlan(qp->rxe, cb->ns, &daddr, cb->ifindex);
+	if (wc->vlan_id != RXE_GID_NO_VLAN)
+		wc->wc_flags |= IB_WC_WITH_VLAN;
+}
+
+static void rxe_datagram_complete(struct rxe_qp *qp, struct sk_buff *skb,
 				  const struct rxe_pkt *pkt)
 {
 	bool ipv4 = skb->protocol == htons(ETH_P_IP);
@@ -44,6 +57,8 @@ static void rxe_datagram_complete(struct rxe_qp *qp, const struct sk_buff *skb,
 		wc.wc_flags |= IB_WC_WITH_IMM;
 		wc.ex.imm_data = pkt->imm;
 	}
+	if (rxe_qp_type(qp) == IB_QPT_GSI)
+		rxe_datagram_set_vlan(qp, skb, &wc);
 	rxe_count(qp->rxe, RXE_CNT_RDMA_RECV);
 	rxe_resp_recv_done(qp, &wc, pkt->se);
 }
@@ -56,7 +71,7 @@ static void rxe_datagram_failed(struct rxe_qp *qp, enum ib_wc_status status)
 	rxe_resp_recv_done(qp, &wc, true);
 }
 
-static void rxe_datagram_packet(struct rxe_qp *qp, const struct sk_buff *skb,
+static void rxe_datagram_packet(struct rxe_qp *qp, struct sk_buff *skb,
 				const struct rxe_pkt *pkt)
 {
 	int status;

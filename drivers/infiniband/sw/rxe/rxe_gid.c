@@ -153,7 +153,7 @@ bool rxe_gid_is_local(struct rxe_dev *rxe, struct rxe_ns *ns, const union ib_gid
 u16 rxe_gid_vlan(struct rxe_dev *rxe, struct rxe_ns *ns, const union ib_gid *addr, int ifindex)
 {
 	struct rxe_gid_entry *gid;
-	u16 vlan = 0xffff;
+	u16 vlan = RXE_GID_NO_VLAN;
 
 	rcu_read_lock();
 	list_for_each_entry_rcu(gid, &ns->gids, ns_entry) {
@@ -203,7 +203,7 @@ static struct net *rxe_gid_locate(const struct ib_gid_attr *attr, struct rxe_gid
 	}
 	rcu_read_unlock();
 	if (rdma_read_gid_l2_fields(attr, &gid->vlan, NULL))
-		gid->vlan = 0xffff;
+		gid->vlan = RXE_GID_NO_VLAN;
 	return net;
 }
 

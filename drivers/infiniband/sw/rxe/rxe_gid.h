@@ -93,8 +93,9 @@ bool rxe_gid_is_local(struct rxe_dev *rxe, struct rxe_ns *ns, const union ib_gid
  * address and VLAN.
  *
  * Context: BH disabled or RCU.
- * Return: VLAN ID of the netdev that has the address, 0xffff for none.
+ * Return: VLAN ID of the netdev that has the address, RXE_GID_NO_VLAN for none.
  */
+#define RXE_GID_NO_VLAN		0xffff
 u16 rxe_gid_vlan(struct rxe_dev *rxe, struct rxe_ns *ns, const union ib_gid *addr, int ifindex);
 
 /**

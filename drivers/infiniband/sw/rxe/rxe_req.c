@@ -20,6 +20,9 @@
  */
 #define RXE_READ_PART		SZ_128K
 
+/* Packets that may be unacknowledged after a timeout. */
+#define RXE_MIN_WINDOW		8
+
 /**
  * struct rxe_req_run - what one run of the requester has at hand
  * @qp:		QP
@@ -64,10 +67,21 @@ static int rxe_wc_status_from_errno(int err)
 	return err ? IB_WC_LOC_PROT_ERR : IB_WC_SUCCESS;
 }
 
-/* Packets that may be unacknowledged. */
-static s32 rxe_req_window(const struct rxe_qp *qp)
+static u32 rxe_req_max_window(const struct rxe_qp *qp)
 {
 	return RXE_WINDOW_BYTES / qp->mtu;
+}
+
+void rxe_req_acked(struct rxe_qp *qp, u32 pkts)
+{
+	qp->req.window = min(qp->req.window + pkts, rxe_req_max_window(qp));
+}
+
+void rxe_req_lost(struct rxe_qp *qp, bool timeout)
+{
+	u32 window = timeout ? RXE_MIN_WINDOW : qp->req.window / 2;
+
+	qp->req.window = max_t(u32, window, RXE_MIN_WINDOW);
 }
 
 u32 rxe_req_read_part(u32 length, u32 off)
@@ -92,7 +106,7 @@ static bool rxe_req_may_send(const struct rxe_qp *qp, const struct rxe_swqe *wqe
 			return false;
 		pkts = rxe_num_pkts(rxe_req_read_part(wqe->length, req->off), qp->mtu);
 	}
-	return !under_way || under_way + (s32)pkts <= rxe_req_window(qp);
+	return !under_way || under_way + (s32)pkts <= (s32)req->window;
 }
 
 /* Give the element its PSNs, once its keys are known to be good. */
@@ -235,7 +249,7 @@ static void rxe_req_send_data(struct rxe_req_run *run, struct rxe_swqe *wqe)
 		.imm	= wqe->imm,
 	};
 
-	if (++req->unasked >= rxe_req_window(qp) / 4) {
+	if (++req->unasked >= req->window / 4) {
 		pkt.ackreq = true;
 		req->unasked = 0;
 	}
@@ -499,6 +513,7 @@ void rxe_req_set_psn(struct rxe_qp *qp, struct roce_psn psn)
 	qp->req.psn = psn;
 	qp->req.una = psn;
 	qp->req.end = psn;
+	qp->req.window = rxe_req_max_window(qp);
 }
 
 void rxe_req_reset(struct rxe_qp *qp)

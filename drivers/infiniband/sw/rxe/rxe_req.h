@@ -23,6 +23,8 @@
  * @reads:	READ elements started and not completed: fences wait for none
  * @rd_out:	READ requests without their last response
  * @unasked:	packets sent since one asked for an acknowledgment
+ * @window:	packets that may be unacknowledged; shrinks with losses, grows
+ *		with acknowledgments, up to RXE_WINDOW_BYTES
  */
 struct rxe_req {
 	struct rxe_exec		exec;
@@ -37,6 +39,7 @@ struct rxe_req {
 	u32			reads;
 	u32			rd_out;
 	u32			unasked;
+	u32			window;
 };
 
 /* Set up with the QP; and undo it, executors disabled. */
@@ -54,6 +57,18 @@ u32 rxe_req_read_part(u32 length, u32 off);
 
 /* Anything sent and not acknowledged?  Context: the requester's executor, as below. */
 bool rxe_req_outstanding(const struct rxe_qp *qp);
+
+/* @pkts more have been acknowledged: the window grows. */
+void rxe_req_acked(struct rxe_qp *qp, u32 pkts);
+
+/**
+ * rxe_req_lost - packets got lost: the window shrinks
+ * @timeout:	the acknowledgments did not come either
+ *
+ * What a full queue has dropped would be dropped again, if all of it came at
+ * once again.
+ */
+void rxe_req_lost(struct rxe_qp *qp, bool timeout);
 
 /* Continue at @una, be it forward or back. */
 void rxe_req_seek_una(struct rxe_qp *qp);

@@ -11,6 +11,9 @@
 #define RXE_RETRY_TIMEOUT	0	/* bits of rxe_retry.events */
 #define RXE_RETRY_RNR_OVER	1
 
+/* The timer may take up to four times its nominal value (IBTA 9.7.6.1.3). */
+#define RXE_RETRY_MAX_BACKOFF	2
+
 #define RXE_RNR_RETRY_FOREVER	7	/* IBTA 9.7.5.2.8 */
 
 /* RNR timer field to microseconds (IBTA table 46). */
@@ -30,7 +33,8 @@ static unsigned long rxe_retry_jiffies(const struct rxe_qp *qp)
 {
 	if (!qp->attr.timeout)
 		return 0;
-	return max(nsecs_to_jiffies(4096ULL << qp->attr.timeout), 1UL) + 1;
+	return (max(nsecs_to_jiffies(4096ULL << qp->attr.timeout), 1UL) + 1) <<
+	       qp->req.retry.backoff;
 }
 
 static void rxe_retry_timer(struct timer_list *t)
@@ -73,6 +77,7 @@ void rxe_retry_reset(struct rxe_qp *qp)
 	hrtimer_cancel(&r->rnr_timer);
 	r->events = 0;
 	r->rnr_wait = false;
+	r->backoff = 0;
 	r->rewound = false;
 	r->left = qp->attr.retry_cnt;
 	r->rnr_left = qp->attr.rnr_retry;
@@ -83,6 +88,7 @@ void rxe_retry_progress(struct rxe_qp *qp)
 	struct rxe_retry *r = to_retry(qp);
 
 	r->progress = jiffies;
+	r->backoff = 0;
 	r->rewound = false;
 	r->left = qp->attr.retry_cnt;
 	r->rnr_left = qp->attr.rnr_retry;
@@ -98,7 +104,7 @@ void rxe_retry_arm(struct rxe_qp *qp)
 	mod_timer(&r->timer, max(r->progress + timeout, jiffies + 1));
 }
 
-static void rxe_retry_again(struct rxe_qp *qp, const char *why)
+static void rxe_retry_again(struct rxe_qp *qp, const char *why, bool timeout)
 {
 	struct rxe_retry *r = to_retry(qp);
 
@@ -112,13 +118,14 @@ static void rxe_retry_again(struct rxe_qp *qp, const char *why)
 	r->progress = jiffies;
 	r->rewound = true;
 	rxe_count(qp->rxe, RXE_CNT_COMP_RETRY);
+	rxe_req_lost(qp, timeout);
 	rxe_req_rewind(qp);
 }
 
 void rxe_retry_from_una(struct rxe_qp *qp, const char *why)
 {
 	if (!to_retry(qp)->rewound)
-		rxe_retry_again(qp, why);
+		rxe_retry_again(qp, why, false);
 }
 
 static void rxe_retry_timeout(struct rxe_qp *qp)
@@ -129,7 +136,8 @@ static void rxe_retry_timeout(struct rxe_qp *qp)
 		return;
 	if (time_before(jiffies, r->progress + rxe_retry_jiffies(qp)))
 		return;		/* acknowledged meanwhile: rxe_retry_arm() sets the rest */
-	rxe_retry_again(qp, "timeout");
+	r->backoff = min(r->backoff + 1, RXE_RETRY_MAX_BACKOFF);
+	rxe_retry_again(qp, "timeout", true);
 }
 
 void rxe_retry_events(struct rxe_qp *qp)

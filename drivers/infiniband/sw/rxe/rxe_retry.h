@@ -16,6 +16,7 @@ struct rxe_qp;
  * @rnr_timer:	runs while @rnr_wait
  * @events:	RXE_RETRY_* bits, set by the timers
  * @progress:	jiffies when the oldest unacknowledged packet last changed
+ * @backoff:	the timer runs for 2^backoff times its nominal value
  * @rewound:	sent again from @una already, no progress since: further hints
  *		that it is missing are about the first copy, a timeout decides
  * @rnr_wait:	nothing is sent until @rnr_timer fires
@@ -27,6 +28,7 @@ struct rxe_retry {
 	struct hrtimer		rnr_timer;
 	unsigned long		events;
 	unsigned long		progress;
+	u8			backoff;
 	bool			rewound;
 	bool			rnr_wait;
 	u8			left;

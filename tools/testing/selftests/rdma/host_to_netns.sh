@@ -9,11 +9,9 @@ setup()
 {
 	check setup_ns ns || return
 	check setup_veth host_dev '' dev "$ns" || return
-	check up '' "$host_dev" || return
-	check up "$ns" "$dev" || return
 	host_ip=10.231.17.1 ip=10.231.17.2
-	check address '' "$host_dev" "$host_ip/24"
-	check address "$ns" "$dev" "$ip/24"
+	check up '' "$host_dev" "$host_ip/24" || return
+	check up "$ns" "$dev" "$ip/24" || return
 	check setup_link host_link '' "$host_dev" || return
 	check_port '' open
 	check setup_link link "$ns" "$dev" || return

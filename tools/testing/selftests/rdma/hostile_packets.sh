@@ -12,7 +12,7 @@ setup()
 {
 	helper verbs && helper packets || return
 	check setup_pair 1500 || return
-	check address "$ns2" "$dev2" "$stranger4/24" "$stranger6/64" || return
+	check up "$ns2" "$dev2" "$stranger4/24" "$stranger6/64" || return
 
 	# connected QPs with traffic; an idle RC QP; a UD QP
 	start '' "$tmp/stream" 170 "$here/verbs" stream "$link1" "$gid1" "$link2" "$gid2" 150

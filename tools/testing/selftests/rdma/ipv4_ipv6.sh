@@ -41,7 +41,14 @@ ipv6_global()
 ipv6_link_local()
 {
 	need_ipv6 || return
+	# duplicate address detection takes a second or two
+	check poll_until 10 have_link_local || return
 	between "$(link_local "$ns1" "$dev1")" "$(link_local "$ns2" "$dev2")"
+}
+
+have_link_local()
+{
+	[ -n "$(link_local "$ns1" "$dev1")" ] && [ -n "$(link_local "$ns2" "$dev2")" ]
 }
 
 rping_ipv4()
@@ -84,10 +91,8 @@ same_link_local_on_two_links()
 
 	need_ipv6 || return
 	check setup_veth dev3 "$ns1" dev4 "$ns2" || return
-	check up "$ns1" "$dev3" && check up "$ns2" "$dev4" || return
-	check address "$ns1" "$dev1" "$ns1_ll/64"
-	check address "$ns1" "$dev3" "$ns1_ll/64"
-	check address "$ns2" "$dev4" fe80::88/64
+	check up "$ns1" "$dev1" "$ns1_ll/64"
+	check up "$ns1" "$dev3" "$ns1_ll/64" && check up "$ns2" "$dev4" fe80::88/64 || return
 	check setup_link link3 "$ns1" "$dev3" && check setup_link link4 "$ns2" "$dev4" || return
 	check find_gid gid3 "$link3" "$ns1_ll" && check find_gid gid4 "$link4" fe80::88 || return
 	check pingpong rc "$ns1" "$link3" "$gid3" "$ns2" "$link4" "$gid4" "$ip1" -n 20 -c
@@ -98,8 +103,8 @@ same_link_local_on_two_links()
 
 address_that_comes_later()
 {
-	check address "$ns1" "$dev1" 10.77.0.1/24
-	check address "$ns2" "$dev2" 10.77.0.2/24
+	check up "$ns1" "$dev1" 10.77.0.1/24
+	check up "$ns2" "$dev2" 10.77.0.2/24
 	between 10.77.0.1 10.77.0.2
 }
 
@@ -122,9 +127,7 @@ ipv6_disabled_works_on_ipv4()
 		done
 	fi
 	check setup_veth dev3 "$ns3" dev4 "$ns4" || return
-	check up "$ns3" "$dev3" && check up "$ns4" "$dev4" || return
-	check address "$ns3" "$dev3" 10.5.0.1/24
-	check address "$ns4" "$dev4" 10.5.0.2/24
+	check up "$ns3" "$dev3" 10.5.0.1/24 && check up "$ns4" "$dev4" 10.5.0.2/24 || return
 	check setup_link link3 "$ns3" "$dev3" && check setup_link link4 "$ns4" "$dev4" || return
 	check find_gid gid3 "$link3" 10.5.0.1 && check find_gid gid4 "$link4" 10.5.0.2 || return
 	check_active "$link3" && check_active "$link4"

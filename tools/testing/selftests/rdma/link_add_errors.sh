@@ -11,9 +11,8 @@ setup()
 	check setup_ns ns1 ns2 || return
 	check setup_veth dev1 "$ns1" dev2 "$ns2" || return
 	check setup_veth dev3 "$ns1" dev4 "$ns2" || return
-	check up "$ns1" "$dev1" "$dev3" && check up "$ns2" "$dev2" "$dev4" || return
-	check address "$ns1" "$dev1" 10.3.1.1/24
-	check address "$ns2" "$dev2" 10.3.1.2/24
+	check up "$ns1" "$dev1" 10.3.1.1/24 && check up "$ns2" "$dev2" 10.3.1.2/24 || return
+	check up "$ns1" "$dev3" && check up "$ns2" "$dev4"
 }
 
 # nothing_left LINK: no device, no port, and the same add works
@@ -172,7 +171,7 @@ netdev_without_address()
 	check setup_link link "$ns1" "$dev3" || return
 	check_open_only_in "$ns1"
 	check_state "$link" DOWN
-	check address "$ns1" "$dev3" 10.3.3.1/24
+	check up "$ns1" "$dev3" 10.3.3.1/24
 	check_state "$link" ACTIVE
 	check find_gid gid "$link" 10.3.3.1
 	check ip -n "$ns1" addr del 10.3.3.1/24 dev "$dev3"
@@ -182,9 +181,9 @@ netdev_without_address()
 
 many_links_in_one_namespace()
 {
-	local i dev link links_here=()
+	local _ dev link links_here=()
 
-	for i in 1 2 3 4 5 6 7 8; do
+	for _ in 1 2 3 4; do
 		check setup_dummy dev "$ns1" && check up "$ns1" "$dev" || return
 		check setup_link link "$ns1" "$dev" || return
 		links_here+=("$link")

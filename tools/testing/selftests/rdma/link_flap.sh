@@ -18,11 +18,15 @@ start_stream()
 	local out
 
 	[ -n "${link2-}" ] || { skip "verbs is not built"; return 1; }
+	find_gid gid1 "$link1" "$ip1" && find_gid gid2 "$link2" "$ip2" || return
 	out=$tmp/stream.$((out_nr += 1))
 	stream_out=$out
 	start '' "$out" 60 "$here/verbs" stream "$link1" "$gid1" "$link2" "$gid2" "$@"
 	stream=$started
-	check poll_until 15 file_has "$out" ready || diag_file "$out"
+	check poll_until 15 file_has "$out" ready || {
+		diag_file "$out"
+		return 1
+	}
 }
 
 check_stream_ends_well()
@@ -74,8 +78,8 @@ long_interruption_ends_in_an_error()
 # IPv6 addresses go with "down"; bring them back
 other_family_addresses()
 {
-	address "$ns1" "$dev1" "$ip6_1/64" 2>/dev/null
-	address "$ns2" "$dev2" "$ip6_2/64" 2>/dev/null
+	up "$ns1" "$dev1" "$ip6_1/64" 2>/dev/null
+	up "$ns2" "$dev2" "$ip6_2/64" 2>/dev/null
 	return 0
 }
 
@@ -99,7 +103,7 @@ address_goes()
 	check ip -n "$ns1" addr del "$ip1/24" dev "$dev1"
 	check ends "$stream" 30
 	check file_has "$stream_out" "^(error|post_send): "
-	check address "$ns1" "$dev1" "$ip1/24"
+	check up "$ns1" "$dev1" "$ip1/24"
 	check find_gid gid1 "$link1" "$ip1"
 	check ping "$ns1" "$ip1" "$ns2" -C 5
 }

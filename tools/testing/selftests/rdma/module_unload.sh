@@ -10,9 +10,7 @@ setup()
 {
 	check setup_ns ns1 ns2 || return
 	check setup_veth dev1 "$ns1" dev2 "$ns2" || return
-	check up "$ns1" "$dev1" && check up "$ns2" "$dev2" || return
-	check address "$ns1" "$dev1" 10.8.0.1/24
-	check address "$ns2" "$dev2" 10.8.0.2/24
+	check up "$ns1" "$dev1" 10.8.0.1/24 && check up "$ns2" "$dev2" 10.8.0.2/24
 }
 
 two_links()

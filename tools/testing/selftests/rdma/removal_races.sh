@@ -15,8 +15,7 @@ setup()
 prepare()
 {
 	check setup_ns ns || return
-	check setup_dummy dev "$ns" && check up "$ns" "$dev" || return
-	check address "$ns" "$dev" 10.66.0.1/24
+	check setup_dummy dev "$ns" && check up "$ns" "$dev" 10.66.0.1/24 || return
 	check setup_link link "$ns" "$dev" || return
 	check_port "$ns" open
 }
@@ -128,7 +127,7 @@ link_add_twice()
 		link=$(random_name rxe)
 		both ip netns exec "$ns" rdma link add "$link" type rxe netdev "$dev" -- \
 			ip netns exec "$ns" rdma link add "$link" type rxe netdev "$dev"
-		check link_exists "$link" ''
+		check link_exists "$link"
 		check_port "$ns" open
 		check in_ns "$ns" rdma link del "$link"
 		check_port "$ns" closed

@@ -40,7 +40,13 @@ busy_pair()
 		inside+=("$started")
 		start "$ns2" "$tmp/bw.c" 60 ib_write_bw -d "$link2" -x "$gid2" -F -D 50 -p 7501 "$ip1"
 		inside+=("$started")
-		check poll_until 15 connected_qps 6
+		check poll_until 15 connected_qps 6 || {
+			rdma resource show qp >"$tmp/qps"
+			for started in qps rping.s rping.c bw.s bw.c; do
+				diag "$started:"
+				diag_file "$tmp/$started"
+			done
+		}
 	fi
 	check poll_until 15 file_has "$tmp/hold" ready
 	check poll_until 15 file_has "$tmp/sleep" ready
@@ -80,8 +86,7 @@ other_link_works()
 		fail "the other link is gone too"
 		return
 	fi
-	check setup_dummy dev3 "$ns2" && check up "$ns2" "$dev3" || return
-	check address "$ns2" "$dev3" 10.99.0.1/24
+	check setup_dummy dev3 "$ns2" && check up "$ns2" "$dev3" 10.99.0.1/24 || return
 	check setup_link link3 "$ns2" "$dev3" || return
 	check find_gid gid3 "$link3" 10.99.0.1 || return
 	check timeout 30 "$here/verbs" many "$link3" "$gid3" "$link3" "$gid3" 4
@@ -104,10 +109,10 @@ netdev_del_under_traffic()
 	busy_pair inside || return
 	check takes_less "$prompt" ip -n "$ns1" link del "$dev1"
 	after
-	check_port "$ns1" closed
+	check poll_until 2 is_closed "$ns1"
 	# its peer has gone with it, and the link on that
 	check poll_until 2 link_gone "$link2"
-	check_closed_everywhere
+	check_soon_closed_everywhere
 }
 
 namespace_exits()
@@ -122,7 +127,7 @@ namespace_del_under_traffic()
 	unset "namespaces[${#namespaces[@]}-2]"
 	after
 	check poll_until 2 link_gone "$link2"
-	check_closed_everywhere
+	check_soon_closed_everywhere
 }
 
 # as it is when a container dies: processes first, then the namespace
@@ -137,13 +142,13 @@ namespace_with_processes_dies()
 	check ip netns del "$ns1"
 	unset "namespaces[${#namespaces[@]}-2]"
 	for pid in "${inside[@]}"; do
-		kill -KILL "$pid"
+		# with its children: timeout(1) leads a process group
+		kill -KILL -- "-$pid"
 		wait "$pid" 2>/dev/null
 	done
-	# timeout(1) was killed, what it runs ends by its own
-	check poll_until 60 link_gone "$link1"
+	check poll_until 5 link_gone "$link1"
 	check poll_until 2 link_gone "$link2"
-	check_closed_everywhere
+	check_soon_closed_everywhere
 }
 
 netdev_moves_to_another_namespace()
@@ -154,11 +159,10 @@ netdev_moves_to_another_namespace()
 	check setup_ns ns3 || return
 	check takes_less "$prompt" ip -n "$ns1" link set "$dev1" netns "$ns3"
 	after
-	check_port "$ns1" closed
+	check poll_until 2 is_closed "$ns1"
 	check_port "$ns3" closed
 	# and can have a link there
-	check up "$ns3" "$dev1"
-	check address "$ns3" "$dev1" "$ip1/24"
+	check up "$ns3" "$dev1" "$ip1/24"
 	check setup_link link1 "$ns3" "$dev1" || return
 	check find_gid gid1 "$link1" "$ip1"
 	check_active "$link1"

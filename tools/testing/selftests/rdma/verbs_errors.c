@@ -290,11 +290,7 @@ static void test_flush(struct end *a, struct end *b, const char *arg)
 		want_wc(a->scq, i, IBV_WC_WR_FLUSH_ERR);
 		want_wc(a->rcq, 100 + i, IBV_WC_WR_FLUSH_ERR);
 	}
-	/* and what is posted later */
-	for (i = 0; i < 5; i++) {
-		post_recv(a, 200 + i, 0, 10);
-		want_wc(a->rcq, 200 + i, IBV_WC_WR_FLUSH_ERR);
-	}
+	/* and what is sent later; a later receive waits for nobody knows what */
 	want_flushed(a, 50);
 	no_wc(a->scq, 20);
 	no_wc(a->rcq, 0);

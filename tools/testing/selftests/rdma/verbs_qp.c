@@ -127,7 +127,7 @@ static void test_query(struct end *a, struct end *b, const char *arg)
 
 	(void)arg;
 	pair_make(a, b, &how);
-	verb(ibv_query_qp(a->qp, &attr, -1, &init));
+	verb(ibv_query_qp(a->qp, &attr, 2 * IBV_QP_DEST_QPN - 1, &init));
 	need(attr.qp_state == IBV_QPS_RTS && attr.cur_qp_state == IBV_QPS_RTS);
 	need(attr.path_mtu == (a->mtu < b->mtu ? a->mtu : b->mtu));
 	need(attr.dest_qp_num == b->qp->qp_num);

@@ -108,14 +108,50 @@ address_goes()
 	check ping "$ns1" "$ip1" "$ns2" -C 5
 }
 
-neighbour_changes_its_mac()
+neighbour_is_wrong_for_a_while()
 {
 	start_stream 5 || return
-	check ip -n "$ns2" link set "$dev2" address 02:00:00:00:00:77
-	check ip -n "$ns1" neigh flush all
-	check ip -n "$ns1" neigh replace "$ip2" lladdr 02:00:00:00:00:77 dev "$dev1"
+	check ip -n "$ns1" neigh replace "$ip2" lladdr 02:00:00:00:00:99 dev "$dev1"
+	sleep 0.1
+	check ip -n "$ns1" neigh del "$ip2" dev "$dev1"
 	check flows
 	check_stream_ends_well
+}
+
+# The RDMA core makes all GIDs of the netdev anew.
+mac_address_changes()
+{
+	start_stream || return
+	check ip -n "$ns2" link set "$dev2" address 02:00:00:00:00:77
+	check ip -n "$ns1" neigh flush dev "$dev1"
+	stop "$stream"
+	check find_gid gid2 "$link2" "$ip2"
+	check ping "$ns1" "$ip1" "$ns2" -C 5
+	check ping "$ns2" "$ip2" "$ns1" -C 5
+}
+
+# A more specific route with its own source address and interface
+routes_change()
+{
+	local dev3 dev4
+
+	start_stream 5 || return
+	check setup_veth dev3 "$ns1" dev4 "$ns2" 4500 || return
+	check up "$ns1" "$dev3" && check up "$ns2" "$dev4" || return
+	check ip -n "$ns1" route add "$ip2/32" dev "$dev3"
+	check ip -n "$ns2" route add "$ip1/32" dev "$dev4"
+	check flows
+	check uses "$ns1" "$dev3"
+	check ip -n "$ns1" route del "$ip2/32" dev "$dev3"
+	check ip -n "$ns2" route del "$ip1/32" dev "$dev4"
+	check flows
+	check_stream_ends_well
+}
+
+# uses NAMESPACE NETDEV: packets leave by it
+uses()
+{
+	[ "$(in_ns "$1" cat "/sys/class/net/$2/statistics/tx_bytes")" -gt 100000 ]
 }
 
 netdev_is_renamed()
@@ -134,6 +170,8 @@ run_tests \
 	peer_s_interruption_is_survived \
 	long_interruption_ends_in_an_error \
 	mtu_changes \
-	neighbour_changes_its_mac \
+	neighbour_is_wrong_for_a_while \
+	routes_change \
+	mac_address_changes \
 	address_goes \
 	netdev_is_renamed

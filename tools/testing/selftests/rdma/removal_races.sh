@@ -58,7 +58,7 @@ finish()
 	[ -z "${started-}" ] || check ends "$started" 10 || diag_file "$tmp/hold.$link"
 	started=
 	ip netns del "$ns" 2>/dev/null
-	unset "namespaces[${#namespaces[@]}-1]"
+	forget_ns "$ns"
 	links=()
 }
 

@@ -86,13 +86,16 @@ vm_use_root() {
 	[ -n "$vm_release" ] || vm_die "$vm_home has no kernel $1"
 }
 
+# the suite whose root holds QEMU
+vm_qemu_suite=trixie
+
 # vm_use_qemu: locks the root that holds QEMU; sets vm_qemu, the command.
 # packages.conf says why it is not the host's QEMU.  It needs no chroot: its
 # libraries, modules and firmware can be named.
 # shellcheck disable=SC2034
 vm_use_qemu() {
 	local vm_home libs
-	vm_lock_root trixie
+	vm_lock_root "$vm_qemu_suite"
 	libs=$vm_home/root/usr/lib/x86_64-linux-gnu
 	vm_qemu=(
 		env "QEMU_MODULE_DIR=$libs/qemu"

@@ -62,8 +62,19 @@ progress() { [ -z "$verbose" ] || vm_say "$SECONDS s: $*"; }
 # What the VM is made of
 #
 
-vm_use_qemu
+# Should both roots be missing, they are built at the same time, and no longer than
+# this shell lives.
+suite=$(vm_suite "$kernel")
+builders=()
+for suite in "$suite" "$vm_qemu_suite"; do
+	setpriv --pdeathsig TERM "$vm_dir/root.sh" "$suite" >/dev/null &
+	builders+=($!)
+done
+for builder in "${builders[@]}"; do
+	wait "$builder" || exit 125
+done
 vm_use_root "$kernel"
+vm_use_qemu
 files=$("$vm_dir/boot-files.sh" "$kernel")
 [ -n "$intree" ] || "$vm_top/scripts/build-modules" --quick "$kernel" >&2 ||
 	vm_die "the module for $kernel does not build"

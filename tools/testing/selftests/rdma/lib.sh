@@ -19,6 +19,7 @@
 # Environment:
 #   RDMA_TEST_SLOW=N   multiply all time-outs (not the asserted times) by N
 #   RDMA_TEST_TIMES=1  print how long each test took
+#   RDMA_TEST_ONLY=R   only the functions that match the regular expression R
 
 export LC_ALL=C
 self=${0##*/}
@@ -68,6 +69,7 @@ skip_all()
 {
 	echo "KTAP version 1"
 	echo "1..0 # SKIP $*"
+	rm -rf "$tmp"
 	exit 4
 }
 
@@ -111,9 +113,13 @@ equal()
 run_tests()
 {
 	local name nr=0 any_failed='' passed='' no_setup='' start
-	local last=(everything_is_gone module_unloads kernel_log_is_clean)
-	local all=(setup "$@" "${last[@]}")
+	local all=(setup)
 
+	for name; do
+		[[ $name =~ ${RDMA_TEST_ONLY-} ]] && all+=("$name")
+	done
+	set -- "${all[@]:1}"
+	all+=(everything_is_gone module_unloads kernel_log_is_clean)
 	echo "KTAP version 1"
 	echo "1..${#all[@]}"
 	for name in "${all[@]}"; do
@@ -204,6 +210,12 @@ takes_less()
 		return 1
 	}
 	return "$status"
+}
+
+# soon COMMAND...: becomes true in less than two seconds
+soon()
+{
+	takes_less "$prompt" poll_until 10 "$@"
 }
 
 #
@@ -632,12 +644,12 @@ check_closed_everywhere()
 # soon: where nobody has waited for it
 check_soon_open_only_in()
 {
-	check poll_until 2 open_only_in "$@"
+	check soon open_only_in "$@"
 }
 
 check_soon_closed_everywhere()
 {
-	check poll_until 2 open_only_in none
+	check soon open_only_in none
 }
 
 is_closed()
@@ -791,14 +803,19 @@ take_down()
 	return "$status"
 }
 
-# no_rxe_device: none is left; nothing but rxe and siw has no parent device
-no_rxe_device()
+# rdma_devices: the names of all
+rdma_devices()
 {
 	local dev
 
-	for dev in /sys/devices/virtual/infiniband/*; do
-		[ ! -e "$dev" ] || return 1
+	for dev in /sys/class/infiniband/*; do
+		[ ! -e "$dev" ] || echo "${dev##*/}"
 	done
+}
+
+no_device_left()
+{
+	[ "$(rdma_devices)" = "$devices_before" ]
 }
 
 #
@@ -817,7 +834,7 @@ everything_is_gone()
 		check_port "$ns" closed
 	done
 	check take_down
-	check poll_until 5 no_rxe_device
+	check poll_until 5 no_device_left
 }
 
 module_unloads()
@@ -878,14 +895,17 @@ begin()
 {
 	[ "$(id -u)" -eq 0 ] || skip_all "needs root"
 	require ip ss rdma modprobe dmesg timeout
+	modinfo rdma_rxe >/dev/null 2>&1 || skip_all "there is no module rdma_rxe"
 	# in shared mode, all links can be seen from here
-	case $(rdma system) in *"netns exclusive"*)
+	case $(rdma system 2>/dev/null) in *"netns exclusive"*)
 		skip_all "the RDMA core is in exclusive mode (rdma system)" ;;
 	esac
-	modinfo rdma_rxe >/dev/null 2>&1 || skip_all "there is no module rdma_rxe"
 	module_was_loaded=
+	devices_before=$(rdma_devices)
 	if ! module_is_gone; then
-		no_rxe_device || skip_all "there are RDMA links, and the module will be unloaded"
+		# rxe or siw: nothing else has no parent
+		ls /sys/devices/virtual/infiniband/* >/dev/null 2>&1 &&
+			skip_all "there are RDMA links, and the module will be unloaded"
 		module_was_loaded=1
 	fi
 	trap cleanup EXIT

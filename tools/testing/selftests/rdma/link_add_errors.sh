@@ -120,7 +120,7 @@ port_is_taken()
 	if dmesg >/dev/null 2>&1; then
 		# one line names namespace (by inode number) and port
 		inode=$(stat -L -c %i "/run/netns/$ns1")
-		check poll_until 2 log_has "$inode.*4791|4791.*$inode" ||
+		check soon log_has "$inode.*4791|4791.*$inode" ||
 			diag "$(log_since_start | grep -i -e rxe -e 4791 | tail -n 5)"
 	fi
 	# it is free elsewhere

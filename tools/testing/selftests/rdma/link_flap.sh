@@ -39,7 +39,7 @@ flows()
 	local n
 
 	n=$(counter "$link1" sent_pkts)
-	poll_until 5 counter_above "$link1" sent_pkts $((n + 50))
+	poll_until 10 counter_above "$link1" sent_pkts $((n + 50))
 }
 
 short_interruption_is_survived()

@@ -54,17 +54,12 @@ both()
 finish()
 {
 	check poll_until 5 link_gone "$link"
-	is_closed "$ns" 2>/dev/null || check poll_until 2 no_namespace "$ns"
+	[ ! -e "/run/netns/$ns" ] || check soon is_closed "$ns"
 	[ -z "${started-}" ] || check ends "$started" 10 || diag_file "$tmp/hold.$link"
 	started=
 	ip netns del "$ns" 2>/dev/null
 	forget_ns "$ns"
 	links=()
-}
-
-no_namespace()
-{
-	[ ! -e "/run/netns/$1" ]
 }
 
 race()
@@ -111,7 +106,7 @@ link_add_and_netdev_del()
 		both ip netns exec "$ns" rdma link add "$link" type rxe netdev "$dev" -- \
 			ip -n "$ns" link del "$dev"
 		check poll_until 5 link_gone "$link"
-		check poll_until 2 is_closed "$ns"
+		check soon is_closed "$ns"
 		check delete_ns "$ns"
 		[ -z "$failed" ] || return
 	done

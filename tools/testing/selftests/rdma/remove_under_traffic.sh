@@ -65,7 +65,7 @@ after()
 {
 	local pid
 
-	check poll_until 2 link_gone "$link1"
+	check soon link_gone "$link1"
 	check ends "$hold" 10 || diag_file "$tmp/hold"
 	check file_has "$tmp/hold" "gone: EIO"
 	check ends "$stream" 20 || diag_file "$tmp/stream"
@@ -109,9 +109,9 @@ netdev_del_under_traffic()
 	busy_pair inside || return
 	check takes_less "$prompt" ip -n "$ns1" link del "$dev1"
 	after
-	check poll_until 2 is_closed "$ns1"
+	check soon is_closed "$ns1"
 	# its peer has gone with it, and the link on that
-	check poll_until 2 link_gone "$link2"
+	check soon link_gone "$link2"
 	check_soon_closed_everywhere
 }
 
@@ -126,7 +126,7 @@ namespace_del_under_traffic()
 	check takes_less "$prompt" namespace_exits
 	forget_ns "$ns1"
 	after
-	check poll_until 2 link_gone "$link2"
+	check soon link_gone "$link2"
 	check_soon_closed_everywhere
 }
 
@@ -147,7 +147,7 @@ namespace_with_processes_dies()
 		wait "$pid" 2>/dev/null
 	done
 	check poll_until 5 link_gone "$link1"
-	check poll_until 2 link_gone "$link2"
+	check soon link_gone "$link2"
 	check_soon_closed_everywhere
 }
 
@@ -159,7 +159,7 @@ netdev_moves_to_another_namespace()
 	check setup_ns ns3 || return
 	check takes_less "$prompt" ip -n "$ns1" link set "$dev1" netns "$ns3"
 	after
-	check poll_until 2 is_closed "$ns1"
+	check soon is_closed "$ns1"
 	check_port "$ns3" closed
 	# and can have a link there
 	check up "$ns3" "$dev1" "$ip1/24"

@@ -66,7 +66,7 @@ netdev_deletion_closes_the_port()
 	check setup_link link3 "$ns1" "$dev3"
 	check_open_only_in "$ns1"
 	check ip -n "$ns1" link del "$dev3"
-	check poll_until 2 link_gone "$link3"
+	check soon link_gone "$link3"
 	check_soon_closed_everywhere
 }
 
@@ -76,7 +76,7 @@ netdev_deletion_leaves_the_port_to_the_other_link()
 	check setup_link link1 "$ns1" "$dev1"
 	check setup_link link3 "$ns1" "$dev3"
 	check ip -n "$ns1" link del "$dev3"
-	check poll_until 2 link_gone "$link3"
+	check soon link_gone "$link3"
 	check_soon_open_only_in "$ns1"
 	check link_del "$link1"
 	check_closed_everywhere

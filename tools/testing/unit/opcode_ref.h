@@ -42,6 +42,9 @@ static const struct ref_op ref_ops[] = {
 	{ 0x0f, "RC READ response last", 16, "read_resp last response payload aeth" },
 	{ 0x10, "RC READ response only", 16, "read_resp first last response payload aeth" },
 	{ 0x11, "RC ACK", 16, "ack first last response aeth" },
+	{ 0x12, "RC ATOMIC ACK", 24, "ack first last response aeth atomicacketh" },
+	{ 0x13, "RC COMPARE SWAP", 40, "atomic first last request atomiceth" },
+	{ 0x14, "RC FETCH ADD", 40, "atomic first last request atomiceth" },
 	{ 0x64, "UD SEND only", 20, "send first last request rwqe payload deth" },
 	{ 0x65, "UD SEND only imm", 24, "send first last request rwqe payload deth immdt" },
 };

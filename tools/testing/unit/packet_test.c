@@ -52,6 +52,14 @@ static void ref_write(const struct ref_op *op, const struct rxe_pkt *pkt, u8 *p)
 		p = put_be(p, pkt->syndrome, 1);
 		p = put_be(p, pkt->msn, 3);
 	}
+	if (ref_has(op, "atomicacketh"))
+		p = put_be(p, pkt->orig, 8);
+	if (ref_has(op, "atomiceth")) {
+		p = put_be(p, pkt->va, 8);
+		p = put_be(p, pkt->rkey, 4);
+		p = put_be(p, pkt->swap_add, 8);
+		p = put_be(p, pkt->compare, 8);
+	}
 	if (ref_has(op, "immdt"))
 		memcpy(p, &pkt->imm, 4);
 }
@@ -83,6 +91,14 @@ static void ref_read(const struct ref_op *op, const u8 *p, struct rxe_pkt *pkt)
 		pkt->syndrome = p[0];
 		pkt->msn = get_be(p + 1, 3);
 		p += 4;
+	}
+	if (ref_has(op, "atomicacketh"))
+		pkt->orig = get_be(p, 8);
+	if (ref_has(op, "atomiceth")) {
+		pkt->va = get_be(p, 8);
+		pkt->rkey = get_be(p + 8, 4);
+		pkt->swap_add = get_be(p + 12, 8);
+		pkt->compare = get_be(p + 20, 8);
 	}
 	if (ref_has(op, "immdt"))
 		memcpy(&pkt->imm, p, 4);
@@ -173,6 +189,14 @@ static void fill(const struct ref_op *op, struct rxe_pkt *pkt, u64 *seed)
 	if (ref_has(op, "aeth")) {
 		pkt->syndrome = next_random(seed);
 		pkt->msn = next_random(seed) & 0xffffff;
+	}
+	if (ref_has(op, "atomicacketh"))
+		pkt->orig = next_random(seed);
+	if (ref_has(op, "atomiceth")) {
+		pkt->va = next_random(seed);
+		pkt->rkey = next_random(seed);
+		pkt->swap_add = next_random(seed);
+		pkt->compare = next_random(seed);
 	}
 	if (ref_has(op, "immdt"))
 		pkt->imm = (__be32)next_random(seed);

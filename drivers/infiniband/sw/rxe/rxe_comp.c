@@ -35,6 +35,8 @@ static const enum ib_wc_opcode rxe_wc_opcode[] = {
 	[IB_WR_RDMA_WRITE]		= IB_WC_RDMA_WRITE,
 	[IB_WR_RDMA_WRITE_WITH_IMM]	= IB_WC_RDMA_WRITE,
 	[IB_WR_RDMA_READ]		= IB_WC_RDMA_READ,
+	[IB_WR_ATOMIC_CMP_AND_SWP]	= IB_WC_COMP_SWAP,
+	[IB_WR_ATOMIC_FETCH_AND_ADD]	= IB_WC_FETCH_ADD,
 };
 
 void rxe_comp_done(struct rxe_qp *qp, enum ib_wc_status status)
@@ -51,7 +53,7 @@ void rxe_comp_done(struct rxe_qp *qp, enum ib_wc_status status)
 
 	if (wqe->opcode < ARRAY_SIZE(rxe_wc_opcode))
 		wc.opcode = rxe_wc_opcode[wqe->opcode];
-	if (wqe->opcode == IB_WR_RDMA_READ) {
+	if (rxe_swqe_is_rd_atomic(wqe)) {
 		wc.byte_len = wqe->length;
 		if (wqe->started)
 			qp->req.reads--;
@@ -95,15 +97,15 @@ static void rxe_comp_una(struct rxe_qp *qp, struct roce_psn una)
 }
 
 /*
- * Everything up to @psn has been acknowledged.  Returns false when a READ is
- * in the way: its responses have been lost.
+ * Everything up to @psn has been acknowledged.  Returns false when a READ or
+ * an atomic is in the way: its responses have been lost.
  */
 static bool rxe_comp_ack(struct rxe_qp *qp, struct roce_psn psn)
 {
 	struct rxe_swqe *wqe;
 
 	while ((wqe = rxe_comp_tail(qp)) && !roce_psn_before(psn, qp->req.una)) {
-		if (wqe->opcode == IB_WR_RDMA_READ)
+		if (rxe_swqe_is_rd_atomic(wqe))
 			return false;
 		if (roce_psn_before(psn, wqe->last_psn)) {
 			rxe_comp_una(qp, roce_psn_add(psn, 1));
@@ -172,12 +174,11 @@ static void rxe_comp_acknowledge(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 }
 
 static int rxe_comp_scatter(struct rxe_comp_run *run, struct rxe_swqe *wqe,
-			    const struct rxe_pkt *pkt, u32 off)
+			    struct roce_psn psn, u32 off, const void *data, u32 len)
 {
 	struct rxe_qp *qp = run->qp;
 
-	if (!run->sg_valid || run->sg_index != qp->sq.tail ||
-	    !roce_psn_eq(run->sg_psn, pkt->psn)) {
+	if (!run->sg_valid || run->sg_index != qp->sq.tail || !roce_psn_eq(run->sg_psn, psn)) {
 		if (run->sg_valid)
 			rxe_sg_release(&run->sg);
 		rxe_sg_init(&run->sg, qp->pd, wqe->sge, wqe->num_sge, IB_ACCESS_LOCAL_WRITE);
@@ -185,26 +186,49 @@ static int rxe_comp_scatter(struct rxe_comp_run *run, struct rxe_swqe *wqe,
 		run->sg_index = qp->sq.tail;
 		run->sg_valid = true;
 	}
-	run->sg_psn = roce_psn_add(pkt->psn, 1);
-	return rxe_sg_write(&run->sg, pkt->payload, pkt->payload_len);
+	run->sg_psn = roce_psn_add(psn, 1);
+	return rxe_sg_write(&run->sg, data, len);
+}
+
+/* The element that a response with data belongs to, or NULL: lost or stale. */
+static struct rxe_swqe *rxe_comp_responded(struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	struct rxe_swqe *wqe;
+
+	/* a response acknowledges everything before it */
+	if (!rxe_comp_ack(qp, roce_psn_add(pkt->psn, -1))) {
+		rxe_retry_from_una(qp, "implied");
+		return NULL;
+	}
+	wqe = rxe_comp_tail(qp);
+	if (!wqe || !roce_psn_eq(pkt->psn, qp->req.una)) {
+		rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_PSN);
+		return NULL;
+	}
+	return wqe;
+}
+
+/* The data of @pkt has been stored; @last: it was the last for its request. */
+static void rxe_comp_stored(struct rxe_qp *qp, const struct rxe_swqe *wqe,
+			    const struct rxe_pkt *pkt, bool last)
+{
+	if (last && qp->req.rd_out)
+		qp->req.rd_out--;
+	rxe_comp_una(qp, roce_psn_add(pkt->psn, 1));
+	if (roce_psn_eq(pkt->psn, wqe->last_psn))
+		rxe_comp_done(qp, IB_WC_SUCCESS);
+	if (roce_psn_before(qp->req.psn, qp->req.una))
+		rxe_req_seek_una(qp);
 }
 
 static void rxe_comp_read(struct rxe_comp_run *run, const struct rxe_pkt *pkt)
 {
 	struct rxe_qp *qp = run->qp;
-	struct rxe_swqe *wqe;
+	struct rxe_swqe *wqe = rxe_comp_responded(qp, pkt);
 	u32 off;
 
-	/* a response acknowledges everything before it */
-	if (!rxe_comp_ack(qp, roce_psn_add(pkt->psn, -1))) {
-		rxe_retry_from_una(qp, "implied");
+	if (!wqe)
 		return;
-	}
-	wqe = rxe_comp_tail(qp);
-	if (!wqe || !roce_psn_eq(pkt->psn, qp->req.una)) {
-		rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_PSN);
-		return;
-	}
 	if (wqe->opcode != IB_WR_RDMA_READ) {
 		rxe_comp_fail(qp, IB_WC_BAD_RESP_ERR);
 		return;
@@ -215,18 +239,30 @@ static void rxe_comp_read(struct rxe_comp_run *run, const struct rxe_pkt *pkt)
 		rxe_comp_fail(qp, IB_WC_BAD_RESP_ERR);
 		return;
 	}
-	if (rxe_comp_scatter(run, wqe, pkt, off)) {
+	if (rxe_comp_scatter(run, wqe, pkt->psn, off, pkt->payload, pkt->payload_len)) {
 		rxe_comp_fail(qp, IB_WC_LOC_PROT_ERR);
 		return;
 	}
+	rxe_comp_stored(qp, wqe, pkt,
+			pkt->payload_len == rxe_req_read_part(wqe->length, off));
+}
 
-	if (pkt->payload_len == rxe_req_read_part(wqe->length, off) && qp->req.rd_out)
-		qp->req.rd_out--;
-	rxe_comp_una(qp, roce_psn_add(pkt->psn, 1));
-	if (roce_psn_eq(pkt->psn, wqe->last_psn))
-		rxe_comp_done(qp, IB_WC_SUCCESS);
-	if (roce_psn_before(qp->req.psn, qp->req.una))
-		rxe_req_seek_una(qp);
+static void rxe_comp_atomic(struct rxe_comp_run *run, const struct rxe_pkt *pkt)
+{
+	struct rxe_qp *qp = run->qp;
+	struct rxe_swqe *wqe = rxe_comp_responded(qp, pkt);
+
+	if (!wqe)
+		return;
+	if (!rxe_swqe_is_atomic(wqe)) {
+		rxe_comp_fail(qp, IB_WC_BAD_RESP_ERR);
+		return;
+	}
+	if (rxe_comp_scatter(run, wqe, pkt->psn, 0, &pkt->orig, sizeof(pkt->orig))) {
+		rxe_comp_fail(qp, IB_WC_LOC_PROT_ERR);
+		return;
+	}
+	rxe_comp_stored(qp, wqe, pkt, true);
 }
 
 static void rxe_comp_packet(struct rxe_comp_run *run, const struct rxe_pkt *pkt)
@@ -240,6 +276,8 @@ static void rxe_comp_packet(struct rxe_comp_run *run, const struct rxe_pkt *pkt)
 	}
 	if (pkt->info->flags & RXE_OP_READ_RESP)
 		rxe_comp_read(run, pkt);
+	else if (pkt->info->flags & RXE_OP_ATOMICACKETH)
+		rxe_comp_atomic(run, pkt);
 	else
 		rxe_comp_acknowledge(qp, pkt);
 }

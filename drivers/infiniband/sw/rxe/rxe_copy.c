@@ -26,6 +26,13 @@ static void *mr_ptr(const struct rxe_mr *mr, u64 va, u64 *room)
 	return mr->blocks[off >> mr->block_shift] + in_block;
 }
 
+void *rxe_mr_ptr(const struct rxe_mr *mr, u64 va)
+{
+	u64 room;
+
+	return mr_ptr(mr, va, &room);
+}
+
 void rxe_mr_read(const struct rxe_mr *mr, u64 va, void *dst, unsigned int len)
 {
 	while (len) {

@@ -56,6 +56,13 @@ void rxe_mr_read(const struct rxe_mr *mr, u64 va, void *dst, unsigned int len);
 void rxe_mr_write(const struct rxe_mr *mr, u64 va, const void *src, unsigned int len);
 
 /**
+ * rxe_mr_ptr - kernel address of a byte of an MR
+ *
+ * As for rxe_mr_read(); the bytes up to the end of its page follow there.
+ */
+void *rxe_mr_ptr(const struct rxe_mr *mr, u64 va);
+
+/**
  * struct rxe_sg_cursor - a place in a list of SGEs
  * @pd:		PD that the keys must belong to
  * @sge:	the list, in kernel memory

@@ -71,7 +71,7 @@ static int rxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr
 		.max_qp_rd_atom		= RXE_MAX_RD_ATOM,
 		.max_res_rd_atom	= RXE_MAX_RES_RD_ATOM,
 		.max_qp_init_rd_atom	= RXE_MAX_RD_ATOM,
-		.atomic_cap		= IB_ATOMIC_NONE,
+		.atomic_cap		= IB_ATOMIC_GLOB,
 		.masked_atomic_cap	= IB_ATOMIC_NONE,
 		.max_ah			= RXE_MAX_AH,
 		.max_pkeys		= RXE_PKEY_TBL_LEN,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Responder resources: what is remembered of READs to answer duplicates. */
+/* Responder resources: what is remembered of READs and atomics to answer duplicates. */
 
 #include <linux/slab.h>
 #include "rxe_access.h"
@@ -23,17 +23,62 @@ int rxe_rd_ring_resize(struct rxe_rd_ring *ring, unsigned int size)
 	return 0;
 }
 
-void rxe_rd_ring_add(struct rxe_rd_ring *ring, const struct rxe_pkt *pkt, u32 num_pkts)
+static struct rxe_rd_res *rxe_rd_ring_next(struct rxe_rd_ring *ring)
 {
 	struct rxe_rd_res *res = &ring->res[ring->next];
 
 	ring->next = (ring->next + 1) % ring->size;
-	res->valid = true;
-	res->first_psn = pkt->psn;
-	res->last_psn = roce_psn_add(pkt->psn, num_pkts - 1);
-	res->va = pkt->va;
-	res->rkey = pkt->rkey;
-	res->length = pkt->length;
+	return res;
+}
+
+void rxe_rd_ring_add(struct rxe_rd_ring *ring, const struct rxe_pkt *pkt, u32 num_pkts)
+{
+	*rxe_rd_ring_next(ring) = (struct rxe_rd_res){
+		.valid		= true,
+		.first_psn	= pkt->psn,
+		.last_psn	= roce_psn_add(pkt->psn, num_pkts - 1),
+		.va		= pkt->va,
+		.rkey		= pkt->rkey,
+		.length		= pkt->length,
+	};
+}
+
+void rxe_rd_ring_add_atomic(struct rxe_rd_ring *ring, const struct rxe_pkt *pkt, u64 orig)
+{
+	*rxe_rd_ring_next(ring) = (struct rxe_rd_res){
+		.valid		= true,
+		.atomic		= true,
+		.first_psn	= pkt->psn,
+		.last_psn	= pkt->psn,
+		.va		= pkt->va,
+		.rkey		= pkt->rkey,
+		.orig		= orig,
+	};
+}
+
+/* The @age-th newest entry, 1 .. size: PSNs come round, and old ones are remembered long. */
+static const struct rxe_rd_res *rxe_rd_ring_newest(const struct rxe_rd_ring *ring,
+						   unsigned int age)
+{
+	return &ring->res[(ring->next + ring->size - age) % ring->size];
+}
+
+bool rxe_rd_ring_find_atomic(const struct rxe_rd_ring *ring, const struct rxe_pkt *pkt,
+			     u64 *orig)
+{
+	unsigned int i;
+
+	for (i = 1; i <= ring->size; i++) {
+		const struct rxe_rd_res *res = rxe_rd_ring_newest(ring, i);
+
+		if (!res->valid || !res->atomic || !roce_psn_eq(pkt->psn, res->first_psn))
+			continue;
+		if (pkt->rkey != res->rkey || pkt->va != res->va)
+			continue;
+		*orig = res->orig;
+		return true;
+	}
+	return false;
 }
 
 bool rxe_rd_ring_replay(const struct rxe_rd_ring *ring, const struct rxe_pkt *pkt,
@@ -41,13 +86,11 @@ bool rxe_rd_ring_replay(const struct rxe_rd_ring *ring, const struct rxe_pkt *pk
 {
 	unsigned int i;
 
-	/* newest first: PSNs come round, and old READs are remembered long */
 	for (i = 1; i <= ring->size; i++) {
-		const struct rxe_rd_res *res;
+		const struct rxe_rd_res *res = rxe_rd_ring_newest(ring, i);
 		u64 off;
 
-		res = &ring->res[(ring->next + ring->size - i) % ring->size];
-		if (!res->valid || roce_psn_before(pkt->psn, res->first_psn) ||
+		if (!res->valid || res->atomic || roce_psn_before(pkt->psn, res->first_psn) ||
 		    roce_psn_after(pkt->psn, res->last_psn))
 			continue;
 		off = (u64)roce_psn_diff(pkt->psn, res->first_psn) * mtu;

@@ -101,18 +101,17 @@ static bool rxe_req_may_send(const struct rxe_qp *qp, const struct rxe_swqe *wqe
 		if ((wqe->flags & IB_SEND_FENCE) && req->reads)
 			return false;
 	}
-	if (wqe->opcode == IB_WR_RDMA_READ) {
-		if (req->rd_out >= qp->attr.max_rd_atomic)
-			return false;
+	if (rxe_swqe_is_rd_atomic(wqe) && req->rd_out >= qp->attr.max_rd_atomic)
+		return false;
+	if (wqe->opcode == IB_WR_RDMA_READ)
 		pkts = rxe_num_pkts(rxe_req_read_part(wqe->length, req->off), qp->mtu);
-	}
 	return !under_way || under_way + (s32)pkts <= (s32)req->window;
 }
 
 /* Give the element its PSNs, once its keys are known to be good. */
 static bool rxe_req_start(struct rxe_qp *qp, struct rxe_swqe *wqe)
 {
-	bool read = wqe->opcode == IB_WR_RDMA_READ;
+	bool read = rxe_swqe_is_rd_atomic(wqe);
 
 	if (read && !qp->attr.max_rd_atomic) {
 		wqe->status = IB_WC_LOC_QP_OP_ERR;
@@ -284,12 +283,35 @@ static void rxe_req_send_read(struct rxe_req_run *run, struct rxe_swqe *wqe)
 	rxe_req_advance(qp, wqe, rxe_num_pkts(part, qp->mtu), part);
 }
 
+static void rxe_req_send_atomic(struct rxe_req_run *run, struct rxe_swqe *wqe)
+{
+	struct rxe_qp *qp = run->qp;
+	bool swap = wqe->opcode == IB_WR_ATOMIC_CMP_AND_SWP;
+	struct rxe_pkt pkt = {
+		.opcode	= ROCE_SERVICE_RC | (swap ? ROCE_OP_COMPARE_SWAP : ROCE_OP_FETCH_ADD),
+		.pkey	= ROCE_DEFAULT_PKEY,
+		.qpn	= qp->attr.dest_qp_num,
+		.psn	= qp->req.psn,
+		.va	= wqe->remote_addr,
+		.rkey	= wqe->rkey,
+		.swap_add = swap ? wqe->swap : wqe->compare_add,
+		.compare = swap ? wqe->compare_add : 0,
+	};
+	u8 *buf = rxe_tx_add(&run->tx, rxe_opcodes[pkt.opcode].hdr_len);
+
+	if (buf)
+		rxe_pkt_build(&pkt, buf);
+	qp->req.rd_out++;
+	rxe_req_advance(qp, wqe, 1, wqe->length);
+}
+
 /* The last packet of a run asks for an ACK: nothing else may follow for long. */
 static void rxe_req_ask(struct rxe_req_run *run)
 {
 	u8 *bth = rxe_tx_last(&run->tx);
 
-	if (!bth || bth[0] == (ROCE_SERVICE_RC | ROCE_OP_READ_REQUEST))
+	/* READs and atomics are answered anyway */
+	if (!bth || rxe_opcodes[bth[0]].flags & (RXE_OP_READ | RXE_OP_ATOMIC))
 		return;
 	rxe_pkt_set_ackreq(bth);
 	run->qp->req.unasked = 0;
@@ -312,6 +334,8 @@ static bool rxe_req_send(struct rxe_qp *qp)
 	do {
 		if (wqe->opcode == IB_WR_RDMA_READ)
 			rxe_req_send_read(&run, wqe);
+		else if (rxe_swqe_is_atomic(wqe))
+			rxe_req_send_atomic(&run, wqe);
 		else
 			rxe_req_send_data(&run, wqe);
 	} while (--budget && (wqe = rxe_req_next(qp)));

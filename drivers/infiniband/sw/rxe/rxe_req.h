@@ -20,8 +20,8 @@
  * @psn:	PSN of the next packet
  * @una:	oldest PSN that is not acknowledged
  * @end:	one behind the highest PSN ever sent; una <= psn <= end
- * @reads:	READ elements started and not completed: fences wait for none
- * @rd_out:	READ requests without their last response
+ * @reads:	READs and atomics started and not completed: fences wait for none
+ * @rd_out:	READ and atomic requests without their last response
  * @unasked:	packets sent since one asked for an acknowledgment
  * @window:	packets that may be unacknowledged; shrinks with losses, grows
  *		with acknowledgments, up to RXE_WINDOW_BYTES

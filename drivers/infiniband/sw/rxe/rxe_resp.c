@@ -2,6 +2,7 @@
 /* Responder of connected QPs: carries requests out and acknowledges them. */
 
 #include "rxe_access.h"
+#include "rxe_atomic.h"
 #include "rxe_cq.h"
 #include "rxe_mr.h"
 #include "rxe_qp.h"
@@ -163,11 +164,58 @@ static void rxe_resp_start_read(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	qp->resp.ack_due = false;
 }
 
+/* The answer acknowledges everything before it. */
+static void rxe_resp_atomic_ack(struct rxe_resp_run *run, struct roce_psn psn, u64 orig)
+{
+	struct rxe_qp *qp = run->qp;
+	struct rxe_pkt pkt = {
+		.opcode		= ROCE_SERVICE_RC | ROCE_OP_ATOMIC_ACK,
+		.pkey		= ROCE_DEFAULT_PKEY,
+		.qpn		= qp->attr.dest_qp_num,
+		.psn		= psn,
+		.syndrome	= ROCE_AETH_ACK | ROCE_AETH_NO_CREDIT,
+		.msn		= qp->resp.msn,
+		.orig		= orig,
+	};
+	u8 *buf = rxe_tx_add(&run->tx, rxe_opcodes[pkt.opcode].hdr_len);
+
+	if (buf)
+		rxe_pkt_build(&pkt, buf);
+	qp->resp.ack_due = false;
+}
+
+static void rxe_resp_exec_atomic(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
+{
+	struct rxe_resp *resp = &run->qp->resp;
+	struct rxe_mr *mr;
+	u64 orig;
+
+	mr = rxe_resp_mr(run, pkt->rkey, IB_ACCESS_REMOTE_ATOMIC, pkt->va, sizeof(u64));
+	if (!mr) {
+		rxe_resp_fatal(run, resp->psn, ROCE_NAK_REM_ACCESS, IB_WC_SUCCESS);
+		return;
+	}
+	orig = rxe_mr_atomic(mr, pkt);
+	rxe_rd_ring_add_atomic(&resp->rd, pkt, orig);
+	resp->psn = roce_psn_add(resp->psn, 1);
+	resp->msn = (resp->msn + 1) & ROCE_MSN_MASK;
+	rxe_resp_atomic_ack(run, pkt->psn, orig);
+}
+
 static void rxe_resp_duplicate(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
 {
 	struct rxe_qp *qp = run->qp;
 
+	u64 orig;
+
 	rxe_count(qp->rxe, RXE_CNT_DUP_REQ);
+	if (pkt->info->flags & RXE_OP_ATOMIC) {
+		if (rxe_rd_ring_find_atomic(&qp->resp.rd, pkt, &orig))
+			rxe_resp_atomic_ack(run, pkt->psn, orig);
+		else
+			rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_DUPLICATE);
+		return;
+	}
 	if (!(pkt->info->flags & RXE_OP_READ)) {
 		qp->resp.ack_due = true;
 		return;
@@ -312,6 +360,11 @@ static void rxe_resp_execute(struct rxe_resp_run *run, const struct rxe_pkt *pkt
 		resp->msn = (resp->msn + 1) & ROCE_MSN_MASK;
 		rxe_rd_ring_add(&resp->rd, pkt, pkts);
 		rxe_resp_start_read(qp, pkt);
+		return;
+	}
+
+	if (flags & RXE_OP_ATOMIC) {
+		rxe_resp_exec_atomic(run, pkt);
 		return;
 	}
 

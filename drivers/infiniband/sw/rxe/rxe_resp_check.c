@@ -65,6 +65,8 @@ static struct rxe_verdict rxe_check_function(const struct rxe_qp *qp, const stru
 		return rxe_nak(ROCE_NAK_INVALID_REQ);
 	if ((flags & RXE_OP_READ) && (!(access & IB_ACCESS_REMOTE_READ) || !qp->resp.rd.size))
 		return rxe_nak(ROCE_NAK_INVALID_REQ);
+	if ((flags & RXE_OP_ATOMIC) && (!(access & IB_ACCESS_REMOTE_ATOMIC) || !qp->resp.rd.size))
+		return rxe_nak(ROCE_NAK_INVALID_REQ);
 	return rxe_ok;
 }
 
@@ -75,6 +77,8 @@ static struct rxe_verdict rxe_check_length(const struct rxe_qp *qp, const struct
 	unsigned int len = pkt->payload_len;
 	u32 total;
 
+	if (flags & RXE_OP_ATOMIC)	/* IBTA 9.4.5: naturally aligned */
+		return pkt->va & 7 ? rxe_nak(ROCE_NAK_INVALID_REQ) : rxe_ok;
 	if (flags & RXE_OP_READ)
 		return pkt->length <= RXE_MAX_MSG_SZ ? rxe_ok : rxe_nak(ROCE_NAK_INVALID_REQ);
 
@@ -98,20 +102,25 @@ static struct rxe_verdict rxe_check_length(const struct rxe_qp *qp, const struct
 /* IBTA 9.7.4.1.5: the key, its rights and the range; a zero length needs none. */
 static struct rxe_verdict rxe_check_rkey(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 {
-	bool read = pkt->info->flags & RXE_OP_READ;
+	u32 flags = pkt->info->flags;
+	u32 length = flags & RXE_OP_ATOMIC ? sizeof(u64) : pkt->length;
+	int access = IB_ACCESS_REMOTE_WRITE;
 	struct rxe_mr *mr;
 
-	if (!(pkt->info->flags & RXE_OP_RETH) || !pkt->length)
+	if (!(flags & (RXE_OP_RETH | RXE_OP_ATOMICETH)) || !length)
 		return rxe_ok;
 
-	mr = rxe_mr_get(qp->pd, pkt->rkey, read ? IB_ACCESS_REMOTE_READ : IB_ACCESS_REMOTE_WRITE,
-			pkt->va, pkt->length);
+	if (flags & RXE_OP_READ)
+		access = IB_ACCESS_REMOTE_READ;
+	else if (flags & RXE_OP_ATOMIC)
+		access = IB_ACCESS_REMOTE_ATOMIC;
+	mr = rxe_mr_get(qp->pd, pkt->rkey, access, pkt->va, length);
 	if (!IS_ERR(mr)) {
 		rxe_mr_put(mr);
 		return rxe_ok;
 	}
 	trace_rxe_access_err(dev_name(&qp->rxe->ibdev.dev), qp->qpn, pkt->rkey, pkt->va,
-			     pkt->length, PTR_ERR(mr));
+			     length, PTR_ERR(mr));
 	return rxe_nak(ROCE_NAK_REM_ACCESS);
 }
 

@@ -112,6 +112,8 @@ static bool rxe_swqe_opcode_ok(const struct rxe_qp *qp, u32 opcode, u32 flags)
 	case IB_WR_RDMA_WRITE_WITH_IMM:
 		return rxe_qp_type(qp) == IB_QPT_RC;
 	case IB_WR_RDMA_READ:
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
 		return rxe_qp_type(qp) == IB_QPT_RC && !(flags & IB_SEND_INLINE);
 	default:
 		return false;
@@ -129,6 +131,11 @@ static enum ib_wc_status rxe_swqe_set_length(const struct rxe_qp *qp, struct rxe
 
 	if (length > (rxe_qp_is_datagram(qp) ? qp->mtu : RXE_MAX_MSG_SZ))
 		return IB_WC_LOC_LEN_ERR;
+	if (rxe_swqe_is_atomic(wqe)) {
+		if (length < sizeof(u64))
+			return IB_WC_LOC_LEN_ERR;
+		length = sizeof(u64);
+	}
 	wqe->length = length;
 	return IB_WC_SUCCESS;
 }
@@ -187,6 +194,11 @@ static enum ib_wc_status rxe_swqe_from_user(struct rxe_qp *qp, struct rxe_swqe *
 			wqe->path.sgid = NULL;
 			return IB_WC_LOC_QP_OP_ERR;
 		}
+	} else if (rxe_swqe_is_atomic(wqe)) {
+		wqe->remote_addr = hdr.wr.wr.atomic.remote_addr;
+		wqe->rkey = hdr.wr.wr.atomic.rkey;
+		wqe->compare_add = hdr.wr.wr.atomic.compare_add;
+		wqe->swap = hdr.wr.wr.atomic.swap;
 	} else {
 		wqe->remote_addr = hdr.wr.wr.rdma.remote_addr;
 		wqe->rkey = hdr.wr.wr.rdma.rkey;
@@ -336,6 +348,13 @@ static int rxe_swqe_from_kernel(struct rxe_qp *qp, struct rxe_swqe *wqe,
 		wqe->dqpn = ud->remote_qpn & ROCE_QPN_MASK;
 		wqe->qkey = ud->remote_qkey;
 		rxe_path_copy(&wqe->path, &to_rah(ud->ah)->path);
+	} else if (rxe_swqe_is_atomic(wqe)) {
+		const struct ib_atomic_wr *atomic = atomic_wr(wr);
+
+		wqe->remote_addr = atomic->remote_addr;
+		wqe->rkey = atomic->rkey;
+		wqe->compare_add = atomic->compare_add;
+		wqe->swap = atomic->swap;
 	} else if (wqe->opcode != IB_WR_SEND && wqe->opcode != IB_WR_SEND_WITH_IMM) {
 		wqe->remote_addr = rdma_wr(wr)->remote_addr;
 		wqe->rkey = rdma_wr(wr)->rkey;

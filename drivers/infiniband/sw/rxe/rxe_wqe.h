@@ -28,8 +28,10 @@ struct rxe_qp;
  * @started:	has PSNs; at least one packet went out
  * @first_psn:	of its packets, or for a READ of the responses
  * @last_psn:	likewise
- * @remote_addr: WRITE, READ
- * @rkey:	WRITE, READ
+ * @remote_addr: WRITE, READ, atomics
+ * @rkey:	WRITE, READ, atomics
+ * @compare_add: atomics
+ * @swap:	COMPARE SWAP
  * @path:	datagrams: owned
  * @dqpn:	datagrams: destination QPN
  * @qkey:	datagrams
@@ -51,6 +53,8 @@ struct rxe_swqe {
 		struct {
 			u64	remote_addr;
 			u32	rkey;
+			u64	compare_add;
+			u64	swap;
 		};
 		struct {
 			struct rxe_path	path;
@@ -130,6 +134,19 @@ struct rxe_rq {
 static inline struct rxe_swqe *rxe_swqe(const struct rxe_sq *sq, u32 index)
 {
 	return sq->wqes + (index & sq->mask) * sq->stride;
+}
+
+/* Atomics have a response of eight bytes. */
+static inline bool rxe_swqe_is_atomic(const struct rxe_swqe *wqe)
+{
+	return wqe->opcode == IB_WR_ATOMIC_CMP_AND_SWP ||
+	       wqe->opcode == IB_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+/* Its response brings data: it takes one of the responder's resources. */
+static inline bool rxe_swqe_is_rd_atomic(const struct rxe_swqe *wqe)
+{
+	return wqe->opcode == IB_WR_RDMA_READ || rxe_swqe_is_atomic(wqe);
 }
 
 /* PSNs that a message of @length bytes takes. */

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Atomic operations on registered memory. */
+
+#include <linux/atomic.h>
+#include "rxe_atomic.h"
+#include "rxe_copy.h"
+#include "rxe_packet.h"
+
+u64 rxe_mr_atomic(const struct rxe_mr *mr, const struct rxe_pkt *pkt)
+{
+	u64 *p = rxe_mr_ptr(mr, pkt->va);
+
+	if ((pkt->opcode & ~ROCE_SERVICE_MASK) == ROCE_OP_COMPARE_SWAP)
+		return cmpxchg64(p, pkt->compare, pkt->swap_add);
+	return atomic64_fetch_add(pkt->swap_add, (atomic64_t *)p);
+}

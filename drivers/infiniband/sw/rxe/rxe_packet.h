@@ -80,6 +80,7 @@ enum rxe_drop {
 	RXE_DROP_NO_WQE,	/* datagram without a receive WQE */
 	RXE_DROP_LENGTH,	/* datagram longer than its receive WQE */
 	RXE_DROP_DUPLICATE,
+	RXE_DROP_INVALID,	/* UC: what RC answers with a NAK */
 	RXE_DROP_UNREADABLE,	/* the payload is not in host memory */
 	RXE_NR_DROPS
 };

@@ -145,9 +145,7 @@ static bool rxe_qp_next_burst(struct rxe_qp *qp, struct rxe_rxq *rxq, unsigned i
 /* IBTA 9.6.1: is the packet of this QP's service and partition? */
 static enum rxe_drop rxe_qp_check_packet(const struct rxe_qp *qp, const struct rxe_pkt *pkt)
 {
-	u8 service = rxe_qp_is_datagram(qp) ? ROCE_SERVICE_UD : ROCE_SERVICE_RC;
-
-	if ((pkt->opcode & ROCE_SERVICE_MASK) != service)
+	if ((pkt->opcode & ROCE_SERVICE_MASK) != rxe_qp_service(qp))
 		return RXE_DROP_QP_TYPE;
 	/* we are a full member: limited members may talk to us (IBTA 10.9.3) */
 	if ((pkt->pkey ^ ROCE_DEFAULT_PKEY) & ROCE_PKEY_BASE)
@@ -204,6 +202,7 @@ static int rxe_qp_check_init(const struct ib_qp_init_attr *init, const struct ib
 
 	switch (init->qp_type) {
 	case IB_QPT_RC:
+	case IB_QPT_UC:
 	case IB_QPT_UD:
 		break;
 	case IB_QPT_GSI:

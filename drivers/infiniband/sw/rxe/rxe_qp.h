@@ -14,6 +14,7 @@
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
+#include <rdma/roce.h>
 #include "rxe_device.h"
 #include "rxe_exec.h"
 #include "rxe_rd_atomic.h"
@@ -43,7 +44,7 @@ struct rxe_pd;
  * @sqd_event:	a SQ_DRAINED event is owed
  * @attr:	last values given to modify_qp; written with executors disabled
  * @mtu:	path MTU, bytes; UD: the port's
- * @path:	RC: the connection's path; written with executors disabled
+ * @path:	RC, UC: the connection's path; written with executors disabled
  * @sq:		send queue
  * @rq:		receive queue
  * @req:	requester, completer and retry state: owned by @req.exec
@@ -89,6 +90,20 @@ static inline enum ib_qp_type rxe_qp_type(const struct rxe_qp *qp)
 static inline bool rxe_qp_is_datagram(const struct rxe_qp *qp)
 {
 	return rxe_qp_type(qp) == IB_QPT_UD || rxe_qp_type(qp) == IB_QPT_GSI;
+}
+
+/* Connected, but nothing is acknowledged. */
+static inline bool rxe_qp_is_uc(const struct rxe_qp *qp)
+{
+	return rxe_qp_type(qp) == IB_QPT_UC;
+}
+
+/* Upper three bits of the opcodes it sends and takes. */
+static inline u8 rxe_qp_service(const struct rxe_qp *qp)
+{
+	if (rxe_qp_is_datagram(qp))
+		return ROCE_SERVICE_UD;
+	return rxe_qp_is_uc(qp) ? ROCE_SERVICE_UC : ROCE_SERVICE_RC;
 }
 
 /**

@@ -105,7 +105,7 @@ static bool rxe_req_may_send(const struct rxe_qp *qp, const struct rxe_swqe *wqe
 		return false;
 	if (wqe->opcode == IB_WR_RDMA_READ)
 		pkts = rxe_num_pkts(rxe_req_read_part(wqe->length, req->off), qp->mtu);
-	return !under_way || under_way + (s32)pkts <= (s32)req->window;
+	return rxe_qp_is_uc(qp) || !under_way || under_way + (s32)pkts <= (s32)req->window;
 }
 
 /* Give the element its PSNs, once its keys are known to be good. */
@@ -127,7 +127,7 @@ static bool rxe_req_start(struct rxe_qp *qp, struct rxe_swqe *wqe)
 	wqe->started = true;
 	if (read)
 		qp->req.reads++;
-	if (!rxe_req_outstanding(qp))
+	if (!rxe_qp_is_uc(qp) && !rxe_req_outstanding(qp))
 		rxe_retry_progress(qp);
 	return true;
 }
@@ -237,7 +237,7 @@ static void rxe_req_send_data(struct rxe_req_run *run, struct rxe_swqe *wqe)
 	u32 len = min(wqe->length - req->off, qp->mtu);
 	bool last = req->off + len == wqe->length;
 	struct rxe_pkt pkt = {
-		.opcode	= ROCE_SERVICE_RC | rxe_req_opcode(wqe->opcode, !req->off, last),
+		.opcode	= rxe_qp_service(qp) | rxe_req_opcode(wqe->opcode, !req->off, last),
 		.pkey	= ROCE_DEFAULT_PKEY,
 		.qpn	= qp->attr.dest_qp_num,
 		.psn	= req->psn,
@@ -248,14 +248,15 @@ static void rxe_req_send_data(struct rxe_req_run *run, struct rxe_swqe *wqe)
 		.imm	= wqe->imm,
 	};
 
-	if (++req->unasked >= req->window / 4) {
+	if (!rxe_qp_is_uc(qp) && ++req->unasked >= req->window / 4) {
 		pkt.ackreq = true;
 		req->unasked = 0;
 	}
 	if (rxe_req_emit(run, &pkt, wqe, req->next, req->off, len)) {
 		wqe->status = IB_WC_LOC_PROT_ERR;
 		/* what went out before it has asked for no ACK: again, up to here */
-		rxe_req_rewind(qp);
+		if (!rxe_qp_is_uc(qp))
+			rxe_req_rewind(qp);
 		return;
 	}
 	rxe_req_advance(qp, wqe, 1, len);
@@ -311,7 +312,8 @@ static void rxe_req_ask(struct rxe_req_run *run)
 	u8 *bth = rxe_tx_last(&run->tx);
 
 	/* READs and atomics are answered anyway */
-	if (!bth || rxe_opcodes[bth[0]].flags & (RXE_OP_READ | RXE_OP_ATOMIC))
+	if (!bth || rxe_qp_is_uc(run->qp) ||
+	    rxe_opcodes[bth[0]].flags & (RXE_OP_READ | RXE_OP_ATOMIC))
 		return;
 	rxe_pkt_set_ackreq(bth);
 	run->qp->req.unasked = 0;
@@ -375,16 +377,17 @@ static int rxe_req_send_datagram(struct rxe_req_run *run, struct rxe_swqe *wqe)
 	return rxe_req_emit(run, &pkt, wqe, qp->req.next, 0, wqe->length);
 }
 
-/* Datagrams [tail, next) have been handed to IP: done. */
-static void rxe_req_datagrams_done(struct rxe_qp *qp)
+/* What is not acknowledged is done once it has been handed to IP: [tail, next). */
+static void rxe_req_sent_done(struct rxe_qp *qp)
 {
 	while (qp->sq.tail != qp->req.next)
 		rxe_comp_done(qp, IB_WC_SUCCESS);
 }
 
-static void rxe_req_datagram_failed(struct rxe_qp *qp, enum ib_wc_status status)
+/* As IBTA 10.3.1.7 has it for UD and UC: what follows is flushed. */
+static void rxe_req_unacked_failed(struct rxe_qp *qp, enum ib_wc_status status)
 {
-	rxe_req_datagrams_done(qp);
+	rxe_req_sent_done(qp);
 	rxe_qp_set_sq_error(qp);
 	rxe_comp_done(qp, status);
 }
@@ -421,9 +424,9 @@ static bool rxe_req_send_datagrams(struct rxe_qp *qp)
 	if (path)
 		rxe_tx_end(&run.tx);
 	if (failed != IB_WC_SUCCESS)
-		rxe_req_datagram_failed(qp, failed);
+		rxe_req_unacked_failed(qp, failed);
 	else
-		rxe_req_datagrams_done(qp);
+		rxe_req_sent_done(qp);
 	return !budget;
 }
 
@@ -475,6 +478,29 @@ static bool rxe_req_run_connected(struct rxe_qp *qp)
 	return more;
 }
 
+static bool rxe_req_run_uc(struct rxe_qp *qp)
+{
+	struct rxe_req *req = &qp->req;
+	struct rxe_swqe *wqe;
+	bool more;
+
+	rxe_qp_purge(qp, &req->rxq);
+	more = rxe_sq_fetch(qp);
+	more |= rxe_req_send(qp);
+	req->una = req->psn;
+	req->end = req->psn;
+
+	wqe = rxe_swqe(&qp->sq, req->next);
+	if (req->next != smp_load_acquire(&qp->sq.head) && wqe->status != IB_WC_SUCCESS &&
+	    (wqe->started || rxe_qp_state(qp) != IB_QPS_SQD))
+		rxe_req_unacked_failed(qp, wqe->status);
+	else
+		rxe_req_sent_done(qp);
+	if (rxe_qp_state(qp) == IB_QPS_SQD && !req->off)
+		rxe_qp_sq_drained(qp);
+	return more;
+}
+
 static bool rxe_req_run_datagram(struct rxe_qp *qp)
 {
 	bool more;
@@ -497,6 +523,8 @@ static bool rxe_req_run(struct rxe_exec *x)
 	case IB_QPS_SQD:
 		if (rxe_qp_is_datagram(qp))
 			return rxe_req_run_datagram(qp);
+		if (rxe_qp_is_uc(qp))
+			return rxe_req_run_uc(qp);
 		return rxe_req_run_connected(qp);
 	case IB_QPS_SQE:
 	case IB_QPS_ERR:

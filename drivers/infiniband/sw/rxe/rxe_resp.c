@@ -83,8 +83,11 @@ static void rxe_resp_send_ack(struct rxe_resp_run *run, u8 syndrome, struct roce
 		.syndrome	= syndrome,
 		.msn		= qp->resp.msn,
 	};
-	u8 *buf = rxe_tx_add(&run->tx, rxe_opcodes[pkt.opcode].hdr_len);
+	u8 *buf;
 
+	if (rxe_qp_is_uc(qp))
+		return;
+	buf = rxe_tx_add(&run->tx, rxe_opcodes[pkt.opcode].hdr_len);
 	if (buf)
 		rxe_pkt_build(&pkt, buf);
 }
@@ -122,8 +125,15 @@ static void rxe_resp_fatal(struct rxe_resp_run *run, struct roce_psn psn, enum r
 	struct rxe_qp *qp = run->qp;
 
 	rxe_resp_drop_sg(run);
+	if (rxe_qp_is_uc(qp) && wc_status == IB_WC_SUCCESS) {
+		qp->resp.msg = RXE_MSG_NONE;	/* the message alone is lost */
+		rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_INVALID);
+		return;
+	}
 	rxe_resp_ack(run);
-	trace_rxe_nak_sent(dev_name(&qp->rxe->ibdev.dev), qp->qpn, psn.v, ROCE_AETH_NAK | nak);
+	if (!rxe_qp_is_uc(qp))
+		trace_rxe_nak_sent(dev_name(&qp->rxe->ibdev.dev), qp->qpn, psn.v,
+				   ROCE_AETH_NAK | nak);
 	rxe_resp_send_ack(run, ROCE_AETH_NAK | nak, psn);
 
 	rxe_qp_set_error(qp);
@@ -378,14 +388,32 @@ static void rxe_resp_execute(struct rxe_resp_run *run, const struct rxe_pkt *pkt
 		if (flags & (RXE_OP_SEND | RXE_OP_IMMDT))
 			rxe_resp_complete(run, pkt);
 	}
-	if (pkt->ackreq)
+	if (pkt->ackreq && !rxe_qp_is_uc(qp))
 		resp->ack_due = true;
+}
+
+/*
+ * Nobody is told what is wrong with an unacknowledged message: it is dropped,
+ * and a receive WQE serves the next one, unless it is itself at fault.
+ */
+static bool rxe_resp_drop_uc(struct rxe_qp *qp, const struct rxe_verdict *v)
+{
+	if (v->kind == RXE_VERDICT_OK || v->wc_status != IB_WC_SUCCESS)
+		return false;
+	qp->resp.msg = RXE_MSG_NONE;
+	rxe_rx_drop(qp->rxe, qp->qpn, v->kind == RXE_VERDICT_DROP ? v->drop :
+				      v->kind == RXE_VERDICT_RNR ? RXE_DROP_NO_WQE :
+								   RXE_DROP_INVALID);
+	return true;
 }
 
 static void rxe_resp_packet(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
 {
 	struct rxe_qp *qp = run->qp;
 	struct rxe_verdict v = rxe_resp_check(qp, pkt);
+
+	if (rxe_qp_is_uc(qp) && rxe_resp_drop_uc(qp, &v))
+		return;
 
 	switch (v.kind) {
 	case RXE_VERDICT_OK:

@@ -151,16 +151,38 @@ static struct rxe_verdict rxe_check_rwqe(struct rxe_qp *qp, const struct rxe_pkt
 	return rxe_ok;
 }
 
+/* A message that is not acknowledged: a gap loses it, and no more (IBTA 9.8.2.2). */
+static struct rxe_verdict rxe_check_uc_sequence(struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	struct rxe_resp *resp = &qp->resp;
+
+	if (pkt->info->flags & RXE_OP_FIRST) {
+		resp->psn = pkt->psn;
+		resp->msg = RXE_MSG_NONE;
+		return rxe_ok;
+	}
+	if (!roce_psn_eq(pkt->psn, resp->psn))
+		return rxe_drop(RXE_DROP_PSN);
+	return rxe_check_opcode(qp, pkt).kind == RXE_VERDICT_OK ? rxe_ok : rxe_drop(RXE_DROP_PSN);
+}
+
+static struct rxe_verdict rxe_check_sequence(struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	struct rxe_verdict v;
+
+	if (rxe_qp_is_uc(qp))
+		return rxe_check_uc_sequence(qp, pkt);
+	v = rxe_check_psn(qp, pkt);
+	return v.kind == RXE_VERDICT_OK ? rxe_check_opcode(qp, pkt) : v;
+}
+
 struct rxe_verdict rxe_resp_check(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 {
 	struct rxe_verdict v;
 
 	if (!(pkt->info->flags & RXE_OP_REQUEST))
 		return rxe_drop(RXE_DROP_OPCODE);
-	v = rxe_check_psn(qp, pkt);
-	if (v.kind != RXE_VERDICT_OK)
-		return v;
-	v = rxe_check_opcode(qp, pkt);
+	v = rxe_check_sequence(qp, pkt);
 	if (v.kind != RXE_VERDICT_OK)
 		return v;
 	v = rxe_check_function(qp, pkt);

@@ -45,6 +45,7 @@ static const struct rdma_stat_desc rxe_stat_descs[RXE_NR_COUNTERS] = {
 	[RXE_CNT_DROP(NO_WQE)].name		= RXE_DROP_PREFIX "no_wqe",
 	[RXE_CNT_DROP(LENGTH)].name		= RXE_DROP_PREFIX "length",
 	[RXE_CNT_DROP(DUPLICATE)].name		= RXE_DROP_PREFIX "duplicate",
+	[RXE_CNT_DROP(INVALID)].name		= RXE_DROP_PREFIX "invalid",
 	[RXE_CNT_DROP(UNREADABLE)].name		= RXE_DROP_PREFIX "unreadable",
 };
 

@@ -110,7 +110,7 @@ static bool rxe_swqe_opcode_ok(const struct rxe_qp *qp, u32 opcode, u32 flags)
 		return true;
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_WRITE_WITH_IMM:
-		return rxe_qp_type(qp) == IB_QPT_RC;
+		return !rxe_qp_is_datagram(qp);
 	case IB_WR_RDMA_READ:
 	case IB_WR_ATOMIC_CMP_AND_SWP:
 	case IB_WR_ATOMIC_FETCH_AND_ADD:

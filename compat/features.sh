@@ -39,6 +39,7 @@ have IB_PORT_STATE_EVENT	rdma/ib_verbs.h	'ib_dispatch_port_state_event\('
 have IB_VIRT_DMA_TO_PTR	rdma/ib_verbs.h	'[ *]ib_virt_dma_to_ptr\('
 have IB_FLUSH		rdma/ib_verbs.h	'IB_WR_FLUSH[ 	]*='
 have IB_OPCODE_FLUSH	rdma/ib_pack.h	'IB_OPCODE_FLUSH[ 	]*='
+have RDMA_ITER_H	rdma/iter.h		'ib_block_iter'
 have IB_UMEM_GET_VA	rdma/ib_umem.h	'[ *]ib_umem_get_va\('
 have RXE_UABI_FLUSH	uapi/rdma/rdma_user_rxe.h	'} flush;'
 

@@ -75,7 +75,7 @@ void rxe_comp_fail(struct rxe_qp *qp, enum ib_wc_status status)
 {
 	/* the state first: whoever sees the completion sees the error state */
 	rxe_qp_set_error(qp);
-	if (qp->sq.tail != smp_load_acquire(&qp->sq.head))
+	if (qp->sq.tail != rxe_sq_head(&qp->sq))
 		rxe_comp_done(qp, status);
 }
 
@@ -84,7 +84,7 @@ static struct rxe_swqe *rxe_comp_tail(struct rxe_qp *qp)
 {
 	struct rxe_swqe *wqe = rxe_swqe(&qp->sq, qp->sq.tail);
 
-	if (qp->sq.tail == smp_load_acquire(&qp->sq.head) || !wqe->started)
+	if (qp->sq.tail == rxe_sq_head(&qp->sq) || !wqe->started)
 		return NULL;
 	return wqe;
 }

@@ -156,6 +156,13 @@ static void rxe_report_port_event(struct ib_device *ibdev, struct net_device *nd
 	rxe_netdev_port_update(to_rdev(ibdev));
 }
 
+/* Also after `rdma dev set netns`, which no event gets through to. */
+static int rxe_enable_driver(struct ib_device *ibdev)
+{
+	rxe_netdev_port_update(to_rdev(ibdev));
+	return 0;
+}
+
 /*
  * ib_dealloc_device() calls this: after unregistration, or from
  * rxe_device_create() when the device never was registered.
@@ -196,6 +203,7 @@ static const struct ib_device_ops rxe_dev_ops = {
 	.create_cq = rxe_create_cq,
 	.create_qp = rxe_create_qp,
 	.create_user_ah = rxe_create_ah,
+	.enable_driver		= rxe_enable_driver,
 	.dealloc_driver = rxe_dealloc_driver,
 	.dealloc_pd = rxe_dealloc_pd,
 	.dealloc_ucontext = rxe_dealloc_ucontext,
@@ -242,6 +250,7 @@ static void rxe_device_setup(struct rxe_dev *rxe, struct net *net)
 	xa_init_flags(&rxe->mrs, XA_FLAGS_ALLOC1);
 	xa_init_flags(&rxe->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	spin_lock_init(&rxe->gid_lock);
+	spin_lock_init(&rxe->port_lock);
 
 	ibdev->node_type = RDMA_NODE_IB_CA;
 	ibdev->phys_port_cnt = 1;

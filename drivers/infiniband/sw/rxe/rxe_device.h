@@ -35,6 +35,7 @@ struct rxe_stats;
  * @num_ah:	AHs that exist
  * @num_pd:	PDs that exist
  * @num_uc:	user contexts that exist
+ * @port_lock:	protects @port_active; irqsave
  * @port_active: the port state that was last reported by an event
  * @active_mtu:	IB MTU that was last logged; netdev notifier (RTNL)
  */
@@ -57,7 +58,8 @@ struct rxe_dev {
 	atomic_t		num_ah;
 	atomic_t		num_pd;
 	atomic_t		num_uc;
-	unsigned long		port_active;	/* bit 0 */
+	spinlock_t		port_lock;	/* see above */
+	bool			port_active;
 	enum ib_mtu		active_mtu;
 };
 

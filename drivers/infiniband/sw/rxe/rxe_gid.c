@@ -127,6 +127,22 @@ bool rxe_gid_allowed(struct rxe_gid_entry *gid)
 	return allowed;
 }
 
+bool rxe_gid_any_allowed(struct rxe_dev *rxe)
+{
+	struct rxe_gid_entry *gid;
+	bool allowed = false;
+	unsigned int i;
+
+	for (i = 0; i < RXE_GID_TBL_LEN && !allowed; i++) {
+		gid = rxe_gid_get(rxe, i);
+		if (!gid)
+			continue;
+		allowed = rxe_gid_allowed(gid);
+		rxe_gid_put(gid);
+	}
+	return allowed;
+}
+
 static bool rxe_gid_match(const struct rxe_gid_entry *gid, const union ib_gid *addr, int ifindex)
 {
 	return !memcmp(&gid->gid, addr, sizeof(*addr)) &&

@@ -9,6 +9,8 @@
 struct rxe_dev;
 struct rxe_ns;
 
+#define RXE_GID_NO_VLAN		0xffff
+
 /**
  * struct rxe_gid_entry - one entry of a device's GID table
  * @ref:	the table, every path (struct rxe_path) and every QP that uses it
@@ -17,7 +19,8 @@ struct rxe_ns;
  * @ns:		sockets; the table's reference is a user of them, the others
  *		only a reference on memory; NULL when the entry is unusable
  *		because it could not have any
- * @rxe:	the device; valid while the entry is in a table
+ * @rxe:	the device; valid while the entry is in a table, or in a path of
+ *		one of its QPs and AHs
  * @gid:	the address, IPv4 as ::ffff:a.b.c.d
  * @ipv4:	it is an IPv4 address
  * @linklocal:	IPv6 link-local: routes need @ifindex
@@ -75,6 +78,13 @@ bool rxe_gid_usable(struct rxe_gid_entry *gid);
 bool rxe_gid_allowed(struct rxe_gid_entry *gid);
 
 /**
+ * rxe_gid_any_allowed - rxe_gid_allowed() for any entry of a device
+ *
+ * A datagram QP receives what is sent to any of them.
+ */
+bool rxe_gid_any_allowed(struct rxe_dev *rxe);
+
+/**
  * rxe_gid_is_local - is @addr one of the device's addresses behind these sockets?
  * @rxe:	device
  * @ns:		where the packet came in
@@ -95,7 +105,6 @@ bool rxe_gid_is_local(struct rxe_dev *rxe, struct rxe_ns *ns, const union ib_gid
  * Context: BH disabled or RCU.
  * Return: VLAN ID of the netdev that has the address, RXE_GID_NO_VLAN for none.
  */
-#define RXE_GID_NO_VLAN		0xffff
 u16 rxe_gid_vlan(struct rxe_dev *rxe, struct rxe_ns *ns, const union ib_gid *addr, int ifindex);
 
 /**

@@ -13,14 +13,14 @@
 #define RXE_MAX_CQ		65536
 #define RXE_MAX_CQE		(SZ_256K - 1)	/* 16 MiB of ring; one slot stays empty */
 #define RXE_MAX_MR		SZ_1M	/* of one device; the index part of a key has 24 bits */
-#define RXE_MAX_MR_SIZE		(2 * SZ_64T)	/* all of a user address space */
+#define RXE_MAX_MR_SIZE		((u64)U32_MAX << PAGE_SHIFT)	/* the core counts pages in 32 bits */
 #define RXE_MAX_PD		65536
 #define RXE_MAX_AH		65536	/* of one device */
 #define RXE_MAX_UCONTEXT	65536
 #define RXE_MAX_RD_ATOM		16	/* responder resources of a QP, allocated at RTR */
 #define RXE_MAX_RES_RD_ATOM	(RXE_MAX_QP * RXE_MAX_RD_ATOM)
 #define RXE_MAX_MSG_SZ		SZ_2G	/* IBTA 9.7.7: 2^31 bytes */
-#define RXE_GID_TBL_LEN		1024
+#define RXE_GID_TBL_LEN		256	/* sgid_index has 8 bits in verbs */
 #define RXE_PKEY_TBL_LEN	1	/* the default key alone */
 
 /* PSNs that may be unacknowledged; half the space would be ambiguous (IBTA 9.7.1). */

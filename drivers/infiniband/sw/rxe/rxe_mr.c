@@ -108,7 +108,7 @@ static int mr_map(struct rxe_mr *mr, u64 start)
 	u64 i = 0;
 	int err;
 
-	size = ib_umem_find_best_pgsz(umem, PAGE_MASK, start);
+	size = ib_umem_find_best_pgsz(umem, GENMASK(30, PAGE_SHIFT), start);
 	if (!size)
 		return -EINVAL;
 	mr->block_shift = __ffs(size);
@@ -119,6 +119,8 @@ static int mr_map(struct rxe_mr *mr, u64 start)
 		return err;
 
 	rdma_umem_for_each_dma_block(umem, &biter, size) {
+		if (WARN_ON_ONCE(i == mr->nr_blocks))
+			break;
 		mr->blocks[i++] = ib_virt_dma_to_ptr(rdma_block_iter_dma_address(&biter));
 		if (i % 4096 == 0)
 			cond_resched();

@@ -2,8 +2,8 @@
 /*
  * What happens to a link's netdev and to addresses.
  *
- * Up, down and carrier of the netdev itself come from the core
- * (.report_port_event). Addresses are those of the netdev, of bridges, bonds
+ * Up, down and carrier of the netdev come from the notifier below; the core
+ * tells of them too (.report_port_event), but not for bonds. Addresses are those of the netdev, of bridges, bonds
  * and VLANs above it and of macvlans in other namespaces: each event asks all
  * ports, which is cheap since one usable GID settles it.
  */
@@ -41,25 +41,24 @@ enum ib_port_state rxe_netdev_port_state(struct rxe_dev *rxe)
 	return IB_PORT_DOWN;
 }
 
-/*
- * Several callers may see several states: whoever changes the bit looks again,
- * so the last event tells the last state.
- */
 void rxe_netdev_port_update(struct rxe_dev *rxe)
 {
+	unsigned long flags;
 	bool active;
 
-	while (rxe_link_live(rxe->link)) {
-		active = rxe_netdev_port_state(rxe) == IB_PORT_ACTIVE;
-		if (active == test_bit(0, &rxe->port_active))
-			break;
-		if (active && !test_and_set_bit(0, &rxe->port_active)) {
-			rxe_device_event(rxe, IB_EVENT_PORT_ACTIVE);
-		} else if (!active && test_and_clear_bit(0, &rxe->port_active)) {
+	if (!rxe_link_live(rxe->link))
+		return;
+
+	/* look and tell in one step, so that the last event tells the last state */
+	spin_lock_irqsave(&rxe->port_lock, flags);
+	active = rxe_netdev_port_state(rxe) == IB_PORT_ACTIVE;
+	if (active != rxe->port_active) {
+		rxe->port_active = active;
+		if (!active)
 			rxe_count(rxe, RXE_CNT_LINK_DOWNED);
-			rxe_device_event(rxe, IB_EVENT_PORT_ERR);
-		}
+		rxe_device_event(rxe, active ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
 	}
+	spin_unlock_irqrestore(&rxe->port_lock, flags);
 }
 
 static void rxe_netdev_mtu_changed(struct rxe_dev *rxe)
@@ -83,6 +82,11 @@ static int rxe_netdev_event(struct notifier_block *nb, unsigned long event, void
 	switch (event) {
 	case NETDEV_UNREGISTER:		/* also: moved to another namespace */
 		rxe_link_kill_netdev(ndev);
+		break;
+	case NETDEV_UP:
+	case NETDEV_DOWN:
+	case NETDEV_CHANGE:
+		rxe_link_visit(ndev, rxe_netdev_port_update);
 		break;
 	case NETDEV_CHANGEMTU:
 		rxe_link_visit(ndev, rxe_netdev_mtu_changed);

@@ -24,6 +24,7 @@
 #include "rxe_wqe.h"
 
 struct rxe_cq;
+struct rxe_ns;
 struct rxe_pd;
 
 /**
@@ -45,6 +46,7 @@ struct rxe_pd;
  * @attr:	last values given to modify_qp; written with executors disabled
  * @mtu:	path MTU, bytes; UD: the port's
  * @path:	RC, UC: the connection's path; written with executors disabled
+ * @rx_ns:	whose packets are queued for it, for comparison alone; NULL: any
  * @sq:		send queue
  * @rq:		receive queue
  * @req:	requester, completer and retry state: owned by @req.exec
@@ -70,6 +72,7 @@ struct rxe_qp {
 	struct ib_qp_attr	attr;
 	unsigned int		mtu;
 	struct rxe_path		path;
+	const struct rxe_ns	*rx_ns;
 
 	struct rxe_sq		sq;
 	struct rxe_rq		rq;

@@ -125,6 +125,9 @@ static int rxe_qp_prepare(struct rxe_qp *qp, const struct ib_qp_attr *attr, int 
 	int err;
 
 	path->sgid = NULL;
+	if (user && rxe_qp_is_datagram(qp) && (mask & IB_QP_STATE) &&
+	    attr->qp_state == IB_QPS_RTR && !rxe_gid_any_allowed(qp->rxe))
+		return -EPERM;
 	if (!(mask & IB_QP_AV))
 		return 0;
 
@@ -173,6 +176,7 @@ static void rxe_qp_apply(struct rxe_qp *qp, const struct ib_qp_attr *attr, int m
 	if (path->sgid) {
 		rxe_path_fini(&qp->path);
 		qp->path = *path;
+		WRITE_ONCE(qp->rx_ns, path->sgid->ns);
 		rxe_route_reset(&qp->req.route);
 		rxe_route_reset(&qp->resp.route);
 		a->ah_attr = attr->ah_attr;
@@ -201,6 +205,7 @@ static void rxe_qp_reset(struct rxe_qp *qp)
 {
 	rxe_req_reset(qp);
 	rxe_resp_reset(qp);
+	WRITE_ONCE(qp->rx_ns, NULL);
 	rxe_path_fini(&qp->path);
 	memset(&qp->attr, 0, sizeof(qp->attr));
 }

@@ -52,7 +52,7 @@ void rxe_req_seek_una(struct rxe_qp *qp)
 	req->next = qp->sq.tail;
 	req->psn = req->una;
 	req->off = 0;
-	if (qp->sq.tail != smp_load_acquire(&qp->sq.head) && wqe->started)
+	if (qp->sq.tail != rxe_sq_head(&qp->sq) && wqe->started)
 		req->off = roce_psn_diff(req->una, wqe->first_psn) * qp->mtu;
 }
 
@@ -138,7 +138,7 @@ static struct rxe_swqe *rxe_req_next(struct rxe_qp *qp)
 	struct rxe_req *req = &qp->req;
 	struct rxe_swqe *wqe;
 
-	if (req->next == smp_load_acquire(&qp->sq.head))
+	if (req->next == rxe_sq_head(&qp->sq))
 		return NULL;
 
 	wqe = rxe_swqe(&qp->sq, req->next);
@@ -400,7 +400,7 @@ static bool rxe_req_send_datagrams(struct rxe_qp *qp)
 	const struct rxe_path *path = NULL;
 	unsigned int budget = RXE_REQ_BUDGET;
 
-	while (budget && qp->req.next != smp_load_acquire(&qp->sq.head)) {
+	while (budget && qp->req.next != rxe_sq_head(&qp->sq)) {
 		struct rxe_swqe *wqe = rxe_swqe(&qp->sq, qp->req.next);
 
 		failed = wqe->status;
@@ -437,7 +437,7 @@ static bool rxe_req_flush(struct rxe_qp *qp)
 
 	rxe_qp_purge(qp, &qp->req.rxq);
 	more = rxe_sq_fetch(qp);
-	while (qp->sq.tail != smp_load_acquire(&qp->sq.head))
+	while (qp->sq.tail != rxe_sq_head(&qp->sq))
 		rxe_comp_done(qp, IB_WC_WR_FLUSH_ERR);
 	qp->req.next = qp->sq.tail;
 	qp->req.off = 0;
@@ -451,7 +451,7 @@ static void rxe_req_check_failed(struct rxe_qp *qp)
 {
 	struct rxe_swqe *wqe = rxe_swqe(&qp->sq, qp->sq.tail);
 
-	if (qp->sq.tail == smp_load_acquire(&qp->sq.head) || qp->req.next != qp->sq.tail)
+	if (qp->sq.tail == rxe_sq_head(&qp->sq) || qp->req.next != qp->sq.tail)
 		return;
 	if (rxe_qp_state(qp) == IB_QPS_SQD && !wqe->started)
 		return;
@@ -491,7 +491,7 @@ static bool rxe_req_run_uc(struct rxe_qp *qp)
 	req->end = req->psn;
 
 	wqe = rxe_swqe(&qp->sq, req->next);
-	if (req->next != smp_load_acquire(&qp->sq.head) && wqe->status != IB_WC_SUCCESS &&
+	if (req->next != rxe_sq_head(&qp->sq) && wqe->status != IB_WC_SUCCESS &&
 	    (wqe->started || rxe_qp_state(qp) != IB_QPS_SQD))
 		rxe_req_unacked_failed(qp, wqe->status);
 	else

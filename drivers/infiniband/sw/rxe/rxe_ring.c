@@ -28,7 +28,8 @@ int rxe_ring_alloc(struct rxe_ring *ring, u32 entries, u32 elem_size)
 		return -ENOMEM;
 
 	memset(ring, 0, sizeof(*ring));
-	ring->buf = vmalloc_user(size);
+	/* a process pays for its rings */
+	ring->buf = __vmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
 	if (!ring->buf)
 		return -ENOMEM;
 
@@ -81,6 +82,20 @@ void rxe_mmap_free(struct rdma_user_mmap_entry *entry)
 	kfree(map);
 }
 
+static int rxe_mmap_pages(struct vm_area_struct *vma, const struct rxe_queue_buf *buf)
+{
+	const void *p = buf;
+	unsigned long addr;
+	int err = 0;
+
+	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
+	for (addr = vma->vm_start; !err && addr < vma->vm_end; addr += PAGE_SIZE) {
+		err = vm_insert_page(vma, addr, vmalloc_to_page(p));
+		p += PAGE_SIZE;
+	}
+	return err;
+}
+
 /*
  * The mapping counts its pages and keeps the core's vm_ops, which do nothing
  * for it: it refers neither to the entry nor to this module, and may outlive
@@ -98,7 +113,7 @@ int rxe_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
 		return -EINVAL;
 
 	map = container_of(entry, struct rxe_ring_map, entry);
-	err = remap_vmalloc_range(vma, map->buf, 0);
+	err = rxe_mmap_pages(vma, map->buf);
 	rdma_user_mmap_entry_put(entry);
 	return err;
 }

@@ -26,7 +26,7 @@ struct rxe_ring_map;
 
 /**
  * struct rxe_ring - kernel's view of one ring
- * @buf:	header and elements, vmalloc_user() memory
+ * @buf:	header and elements, vmalloc memory, charged to the memory cgroup
  * @size:	bytes of @buf, whole pages
  * @mask:	number of slots - 1
  * @log2_elem:	log2 of a slot's bytes

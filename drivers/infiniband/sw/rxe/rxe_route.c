@@ -102,6 +102,18 @@ void rxe_path_fini(struct rxe_path *path)
 		rxe_gid_put(gid);
 }
 
+/*
+ * When a netdev's MAC changes, the core takes all its GIDs away and adds them
+ * again: an entry is gone only if the same address has not come back.
+ */
+static bool rxe_path_gone(const struct rxe_path *path)
+{
+	const struct rxe_gid_entry *gid = path->sgid;
+
+	return READ_ONCE(gid->dead) &&
+	       !rxe_gid_is_local(gid->rxe, gid->ns, &gid->gid, gid->ifindex);
+}
+
 static struct dst_entry *rxe_route_lookup4(struct net *net, const struct rxe_path *path)
 {
 	struct flowi4 fl4 = {
@@ -152,7 +164,7 @@ static struct dst_entry *rxe_route_lookup(const struct rxe_path *path)
 	struct net *net;
 
 	net = rcu_dereference(gid->ns->net);
-	if (!net || READ_ONCE(gid->dead))
+	if (!net || rxe_path_gone(path))
 		return ERR_PTR(-ENODEV);
 	return path->ipv4 ? rxe_route_lookup4(net, path) : rxe_route_lookup6(net, path);
 }
@@ -201,7 +213,7 @@ struct dst_entry *rxe_route_get(struct rxe_route *route, const struct rxe_path *
 
 	if (!route)
 		return rxe_route_lookup(path);
-	if (READ_ONCE(path->sgid->dead))
+	if (rxe_path_gone(path))
 		return ERR_PTR(-ENODEV);
 
 	spin_lock_irqsave(&route->lock, flags);

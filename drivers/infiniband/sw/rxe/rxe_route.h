@@ -8,6 +8,8 @@
 #include <net/dst.h>
 #include <rdma/ib_verbs.h>
 
+struct rdma_ah_attr;
+struct rxe_dev;
 struct rxe_gid_entry;
 struct rxe_ns;
 
@@ -44,8 +46,6 @@ struct rxe_path {
  * Return: 0, -EINVAL no such GID, not usable (one log line) or families mixed,
  * -EPERM another namespace's.
  */
-struct rdma_ah_attr;
-struct rxe_dev;
 int rxe_path_init(struct rxe_path *path, struct rxe_dev *rxe, const struct rdma_ah_attr *attr,
 		  u32 entropy, bool user);
 

@@ -168,6 +168,7 @@ static struct rxe_qp *rxe_rx_find_qp(struct sk_buff *skb, u32 qpn)
 static enum rxe_drop rxe_rx_deliver(struct sk_buff *skb, struct rxe_rx_kicks *kicks, u32 *qpn)
 {
 	const struct rxe_opcode_info *info;
+	const struct rxe_ns *ns;
 	struct rxe_qp *qp;
 	unsigned int i;
 	bool response;
@@ -196,6 +197,12 @@ static enum rxe_drop rxe_rx_deliver(struct sk_buff *skb, struct rxe_rx_kicks *ki
 	qp = rxe_rx_find_qp(skb, *qpn);
 	if (!qp)
 		return RXE_DROP_NO_QP;
+	/* Another namespace must not fill its queue; the rest is up to the QP. */
+	ns = READ_ONCE(qp->rx_ns);
+	if (ns && ns != rxe_skb_cb(skb)->ns) {
+		rxe_qp_put(qp);
+		return RXE_DROP_ADDRESS;
+	}
 	i = kicks->num++;
 	kicks->e[i].qp = qp;
 	kicks->e[i].qpn = *qpn;

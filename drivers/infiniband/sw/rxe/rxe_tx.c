@@ -384,6 +384,8 @@ void rxe_tx_begin(struct rxe_tx *tx, struct rxe_dev *rxe, const struct rxe_path 
 	tx->skb = NULL;
 	tx->dst = NULL;
 	tx->last = NULL;
+	tx->max_segs = 0;
+	tx->seg_size = 0;
 	tx->err = path->sgid ? 0 : -EINVAL;
 	tx->sent = 0;
 }

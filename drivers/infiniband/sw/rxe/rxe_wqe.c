@@ -241,7 +241,8 @@ void rxe_sq_pop(struct rxe_qp *qp)
 	struct rxe_sq *sq = &qp->sq;
 
 	rxe_swqe_fini(qp, rxe_swqe(sq, sq->tail));
-	smp_store_release(&sq->tail, sq->tail + 1);	/* pairs with rxe_sq_post() */
+	/* nothing of the element is used any more: pairs with rxe_sq_post() */
+	smp_store_release(&sq->tail, sq->tail + 1);
 	if (qp->user)
 		rxe_ring_consume(&sq->ring);
 }
@@ -255,6 +256,7 @@ void rxe_sq_reset(struct rxe_qp *qp)
 	if (!qp->user)
 		return;
 	sq->ring.index = (sq->ring.index + rxe_ring_pending(&sq->ring)) & sq->ring.mask;
+	/* pairs with the producer's acquire in user space */
 	smp_store_release(&sq->ring.buf->consumer_index, sq->ring.index);
 }
 
@@ -264,6 +266,7 @@ void rxe_rq_reset(struct rxe_qp *qp)
 
 	rq->cur.valid = false;
 	rq->ring.index = (rq->ring.index + rxe_ring_pending(&rq->ring)) & rq->ring.mask;
+	/* pairs with the producer's acquire in user space, or in rxe_rq_post() */
 	smp_store_release(&rq->ring.buf->consumer_index, rq->ring.index);
 }
 
@@ -369,12 +372,14 @@ int rxe_sq_post(struct rxe_qp *qp, const struct ib_send_wr *wr)
 
 	lockdep_assert_held(&sq->lock);
 
+	/* pairs with the release in rxe_sq_pop() */
 	if (sq->head - smp_load_acquire(&sq->tail) >= sq->max_wr)
 		return -ENOMEM;
 	err = rxe_swqe_from_kernel(qp, rxe_swqe(sq, sq->head), wr);
 	if (err)
 		return err;
-	smp_store_release(&sq->head, sq->head + 1);	/* pairs with the requester's load */
+	/* pairs with the acquire in rxe_sq_head() */
+	smp_store_release(&sq->head, sq->head + 1);
 	return 0;
 }
 
@@ -388,6 +393,7 @@ int rxe_rq_post(struct rxe_qp *qp, const struct ib_recv_wr *wr)
 
 	if (wr->num_sge < 0 || wr->num_sge > rq->max_sge)
 		return -EINVAL;
+	/* pairs with the release in rxe_ring_consume() */
 	if (((rq->prod + 1 - smp_load_acquire(&buf->consumer_index)) & rq->ring.mask) == 0)
 		return -ENOMEM;
 
@@ -396,6 +402,7 @@ int rxe_rq_post(struct rxe_qp *qp, const struct ib_recv_wr *wr)
 	wqe->dma.num_sge = wr->num_sge;
 	memcpy(wqe->dma.sge, wr->sg_list, wr->num_sge * sizeof(*wr->sg_list));
 	rq->prod = (rq->prod + 1) & rq->ring.mask;
+	/* pairs with the acquire in rxe_ring_pending() */
 	smp_store_release(&buf->producer_index, rq->prod);
 	return 0;
 }

@@ -136,6 +136,13 @@ static inline struct rxe_swqe *rxe_swqe(const struct rxe_sq *sq, u32 index)
 	return sq->wqes + (index & sq->mask) * sq->stride;
 }
 
+/* Elements before it are filled in. */
+static inline u32 rxe_sq_head(const struct rxe_sq *sq)
+{
+	/* pairs with the release in rxe_sq_post() */
+	return smp_load_acquire(&sq->head);
+}
+
 /* Atomics have a response of eight bytes. */
 static inline bool rxe_swqe_is_atomic(const struct rxe_swqe *wqe)
 {

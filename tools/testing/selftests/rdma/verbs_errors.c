@@ -61,8 +61,9 @@ static void test_remote_access(struct end *a, struct end *b, const char *arg)
 			struct ibv_send_wr wr;
 			struct ibv_sge sge;
 			struct ibv_wc wc;
+			static const char *const names[] = { "WRITE", "WRITE_IMM", "READ" };
 
-			printf("%s, %s\n", cases[i].name, j == 2 ? "READ" : j ? "WRITE_IMM" : "WRITE");
+			printf("%s, %s\n", cases[i].name, names[j]);
 			how.mr_access = IBV_ACCESS_LOCAL_WRITE | cases[i].access;
 			pair_make(a, b, &how);
 			memset(a->buf, j == 2 ? GUARD : 1, a->size);
@@ -385,15 +386,31 @@ static void test_limits(struct end *a, struct end *b, const char *arg)
 			.max_send_sge = attr.max_sge, .max_recv_sge = attr.max_sge,
 		};
 		switch (i) {
-		case 1: init.cap.max_send_sge++; break;
-		case 2: init.cap.max_recv_sge++; break;
-		case 3: init.cap.max_send_wr = attr.max_qp_wr + 1; break;
-		case 4: init.cap.max_recv_wr = attr.max_qp_wr + 1; break;
-		case 5: init.cap.max_send_wr = -1; break;
-		case 6: init.cap.max_recv_sge = -1; break;
-		case 7: init.cap.max_inline_data = -1; break;
-		case 8: init.cap.max_send_wr = attr.max_qp_wr;
-			init.cap.max_send_sge = 1; break;
+		case 1:
+			init.cap.max_send_sge++;
+			break;
+		case 2:
+			init.cap.max_recv_sge++;
+			break;
+		case 3:
+			init.cap.max_send_wr = attr.max_qp_wr + 1;
+			break;
+		case 4:
+			init.cap.max_recv_wr = attr.max_qp_wr + 1;
+			break;
+		case 5:
+			init.cap.max_send_wr = -1;
+			break;
+		case 6:
+			init.cap.max_recv_sge = -1;
+			break;
+		case 7:
+			init.cap.max_inline_data = -1;
+			break;
+		case 8:
+			init.cap.max_send_wr = attr.max_qp_wr;
+			init.cap.max_send_sge = 1;
+			break;
 		}
 		qp = ibv_create_qp(pd, &init);
 		if (i == 0 || i == 8) {

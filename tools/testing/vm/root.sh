@@ -44,14 +44,14 @@ roots=$vm_cache/roots
 archive=$vm_cache/archive/$suite
 mkdir -p "$roots" "$archive" "$vm_cache/tmp"
 
-# Where the system itself gets Debian from, as "URI SUITE" lines; failing that,
-# where mmdebstrap would.
+# Where the system itself gets Debian from, as "URI RELEASE" lines; failing that,
+# where mmdebstrap would.  Before an "apt-get update" apt does not know a source's
+# origin, but writes the variable's name: then the URI's end has to tell.
 system_sources() {
-	if grep -qs '^ID=debian$' /etc/os-release; then
-		# shellcheck disable=SC2016 # apt's variables
-		apt-get indextargets --format '$(REPO_URI) $(RELEASE)' \
-			'Created-By: Packages' 2>/dev/null || true
-	fi
+	# shellcheck disable=SC2016 # apt's variables
+	apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(ORIGIN)' \
+		'Created-By: Packages' 2>/dev/null |
+		awk '$3 == "Debian" || ($3 ~ /ORIGIN/ && $1 ~ /\/debian(-security)?\/?$/)'
 }
 default_sources() {
 	# the hook fails on purpose: the list is all that is wanted
@@ -62,25 +62,21 @@ default_sources() {
 }
 
 write_sources() {
-	local list main security
-	list=$(system_sources)
+	local list main security keyring options='' backports=''
+	list=$(system_sources || true)
+	grep -q . <<<"$list" || list=$(default_sources)
 	main=$(awk '$2 !~ /-/ { print $1; exit }' <<<"$list")
 	security=$(awk '$2 ~ /-security$/ { print $1; exit }' <<<"$list")
-	if [ -z "$main" ] || [ -z "$security" ]; then
-		vm_need mmdebstrap
-		list=$(default_sources)
-		main=$(awk '$2 !~ /-/ { print $1; exit }' <<<"$list")
-		security=$(awk '$2 ~ /-security$/ { print $1; exit }' <<<"$list")
-	fi
 	[ -n "$main" ] || return 1
-	local backports=
+
+	keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+	[ ! -e "$keyring" ] || options="[signed-by=$keyring] "
+	# no kernel comes from bookworm's
 	[ "$suite" = bookworm ] || backports=$suite-backports
-	local keyring=/usr/share/keyrings/debian-archive-keyring.gpg opt=
-	[ ! -e "$keyring" ] || opt="[signed-by=$keyring] "
-	for s in $suite $suite-updates $backports; do
-		echo "deb $opt$main $s main"
+	for name in $suite $suite-updates $backports; do
+		echo "deb $options$main $name main"
 	done
-	[ -z "$security" ] || echo "deb $opt$security $suite-security main"
+	[ -z "$security" ] || echo "deb $options$security $suite-security main"
 }
 
 # packages.conf for this suite
@@ -90,21 +86,29 @@ wanted() {
 		"$vm_dir/packages.conf"
 }
 
-# Writes what the archive offers now to $archive/candidates: "kernel NAME
-# RELEASE" and "package NAME VERSION" lines.
-look_at_archive() {
-	local new=$archive/candidates.new
-	write_sources >"$archive/sources.list.new" &&
-		mv "$archive/sources.list.new" "$archive/sources.list" || return 1
-	vm_apt "$suite" apt-get -qq update >&2 || return 1
+# The lists that the archive's offer is looked up for; other checkouts may have
+# others.
+lists() { cksum <(wanted) "$vm_dir/kernels.conf" | awk '{ print "list", $1, $2 }'; }
 
-	local names=$archive/names name s regex release
+# Reads the archive's indices, which takes the network.
+update_archive() {
+	# not again at once if this fails
+	touch "$archive/updated"
+	write_sources >"$archive/sources.list.new" || return 1
+	mv "$archive/sources.list.new" "$archive/sources.list"
+	vm_apt "$suite" apt-get -qq update >&2
+}
+
+# Writes what the archive offers to $candidates: "kernel NAME RELEASE" and "package
+# NAME VERSION" lines.
+look_up_candidates() {
+	local new=$candidates.new names name s regex release missing
 	local packages=()
-	vm_apt "$suite" apt-cache pkgnames linux- >"$names"
+	names=$(vm_apt "$suite" apt-cache pkgnames linux-)
 	: >"$new"
 	while read -r name s regex; do
 		[ "$s" = "$suite" ] || continue
-		release=$(sed -nE "s/^linux-headers-($regex-amd64)\$/\1/p" "$names" |
+		release=$(sed -nE "s/^linux-headers-($regex-amd64)\$/\1/p" <<<"$names" |
 			sort -V | tail -n 1)
 		if [ -z "$release" ]; then
 			vm_say "the archive has no kernel $name"
@@ -114,7 +118,7 @@ look_at_archive() {
 		packages+=("linux-headers-$release")
 		# From 7.x on the image is split, and linux-image only adds
 		# the hooks that make an initramfs.
-		if grep -qx "linux-binary-$release" "$names"; then
+		if grep -qx "linux-binary-$release" <<<"$names"; then
 			packages+=("linux-binary-$release" "linux-modules-$release")
 		else
 			packages+=("linux-image-$release")
@@ -124,36 +128,41 @@ look_at_archive() {
 
 	vm_apt "$suite" apt-cache policy "${packages[@]}" |
 		awk '/^[^ ].*:$/ { sub(/:$/, ""); p = $0 }
-		     $1 == "Candidate:" { print "package", p, $2 }' >"$new.p"
-	local missing
+		     $1 == "Candidate:" { print "package", p, $2 }' >>"$new"
 	missing=$(comm -23 <(printf '%s\n' "${packages[@]}" | sort -u) \
-		<(awk '$3 != "(none)" { print $2 }' "$new.p" | sort -u) | xargs)
+		<(awk '$1 == "package" && $3 != "(none)" { print $2 }' "$new" | sort -u) |
+		xargs)
 	if [ -n "$missing" ]; then
 		vm_say "the archive lacks: $missing"
 		return 1
 	fi
-	cat "$new.p" >>"$new"
-	rm -f "$new.p" "$names"
-	# so that a changed list is looked up again
-	cksum <(wanted) "$vm_dir/kernels.conf" | awk '{ print "list", $1, $2 }' >>"$new"
-	mv "$new" "$archive/candidates"
+	lists >>"$new"
+	mv "$new" "$candidates"
 }
 
+# Not older than a day, and than the indices?
 candidates_are_fresh() {
-	[ -s "$archive/candidates" ] || return 1
-	[ -z "$(find "$archive/candidates" -mtime +0)" ] || return 1
-	cksum <(wanted) "$vm_dir/kernels.conf" | awk '{ print "list", $1, $2 }' |
-		cmp -s - <(grep '^list ' "$archive/candidates")
+	[ -s "$candidates" ] && [ ! "$archive/updated" -nt "$candidates" ] &&
+		archive_is_fresh
 }
+archive_is_fresh() { [ -n "$(find "$archive/updated" -mtime 0 2>/dev/null)" ]; }
+
+candidates=$archive/candidates-$(lists | cksum | cut -d ' ' -f 1)
 
 # What a root depends on: the versions, and how it is made.
 root_key() {
-	{ cat "$archive/candidates"; build_recipe; } | sha256sum | cut -c 1-16
+	{ cat "$candidates"; build_recipe; } | sha256sum | cut -c 1-16
 }
 
-newest_root() {
+# use_newest_root WHY: better than none
+use_newest_root() {
+	local old
 	# shellcheck disable=SC2012 # the names are ours
-	ls -td "$roots/$suite"-*/ 2>/dev/null | sed 's,/$,,' | head -n 1
+	old=$(ls -td "$roots/$suite"-*/ 2>/dev/null | sed 's,/$,,' | head -n 1)
+	[ -n "$old" ] || vm_die "$1"
+	vm_say "$1: using the last root, $old"
+	echo "$old"
+	exit 0
 }
 
 # Everything about the making of a root that is not a package's version; its
@@ -163,7 +172,7 @@ build_recipe() { declare -f build_root finish_root; }
 # build_root DIR: DIR/root, DIR/kernels, DIR/packages
 build_root() {
 	local dir=$1 packages path excludes=()
-	packages=$(awk '$1 == "package" { print $2 }' "$archive/candidates" | paste -sd,)
+	packages=$(awk '$1 == "package" { print $2 }' "$candidates" | paste -sd,)
 
 	# Documentation stays out, but for the Python tests of rdma-core; so do
 	# modules for hardware that no VM has, which would make depmod and
@@ -202,7 +211,7 @@ build_root() {
 
 finish_root() {
 	local dir=$1 root=$1/root release
-	awk '$1 == "kernel" { print $2, $3 }' "$archive/candidates" >"$dir/kernels"
+	awk '$1 == "kernel" { print $2, $3 }' "$candidates" >"$dir/kernels"
 	# shellcheck disable=SC2016 # expanded by dpkg-query
 	chroot "$root" dpkg-query -W -f '${Package} ${Version}\n' >"$dir/packages"
 	awk '{ print $2 }' "$dir/kernels" | while read -r release; do
@@ -265,19 +274,16 @@ if [ -n "$update" ] || ! candidates_are_fresh; then
 	vm_need apt-get flock
 	exec {archive_lock}>"$archive/lock"
 	flock "$archive_lock"
+	if [ -n "$update" ] || ! archive_is_fresh; then
+		update_archive || vm_say "cannot read the package archive of $suite"
+	fi
 	if [ -n "$update" ] || ! candidates_are_fresh; then
-		if ! look_at_archive; then
-			[ -s "$archive/candidates" ] ||
-				vm_die "cannot read the package archive of $suite"
-			vm_say "cannot read the package archive of $suite: using what is known"
-			# ask again in an hour
-			touch -d '23 hours ago' "$archive/candidates"
-		fi
+		look_up_candidates || touch -c "$candidates"
 	fi
 	exec {archive_lock}>&-
 fi
-
 [ -z "$archive_only" ] || exit 0
+[ -s "$candidates" ] || use_newest_root "the package archive of $suite is not known"
 
 home=$roots/$suite-$(root_key)
 if [ -z "$rebuild" ] && [ -d "$home" ]; then
@@ -316,18 +322,14 @@ exec {tmp_lock}>"$tmp/lock"
 flock "$tmp_lock"
 
 vm_say "building the $suite root ($(awk '$1 == "kernel" { print $3 }' \
-	"$archive/candidates" | xargs)), which takes some minutes"
+	"$candidates" | xargs)), which takes some minutes"
 start=$SECONDS
 set -m
 (build_root "$tmp") </dev/null &
 build_pid=$!
 set +m
 if ! wait "$build_pid"; then
-	old=$(newest_root)
-	[ -n "$old" ] || vm_die "cannot build the $suite root"
-	vm_say "cannot build the $suite root: using the last one, $old"
-	echo "$old"
-	exit 0
+	use_newest_root "cannot build the $suite root"
 fi
 build_pid=
 if [ -d "$home" ]; then

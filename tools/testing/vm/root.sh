@@ -96,7 +96,8 @@ update_archive() {
 	touch "$archive/updated"
 	write_sources >"$archive/sources.list.new" || return 1
 	mv "$archive/sources.list.new" "$archive/sources.list"
-	vm_apt "$suite" apt-get -qq update >&2
+	vm_apt "$suite" apt-get -qq -o APT::Update::Error-Mode=any update \
+		>"$archive/update.log" 2>&1
 }
 
 # Writes what the archive offers to $candidates: "kernel NAME RELEASE" and "package
@@ -275,7 +276,8 @@ if [ -n "$update" ] || ! candidates_are_fresh; then
 	exec {archive_lock}>"$archive/lock"
 	flock "$archive_lock"
 	if [ -n "$update" ] || ! archive_is_fresh; then
-		update_archive || vm_say "cannot read the package archive of $suite"
+		update_archive ||
+			vm_say "cannot read the archive of $suite ($archive/update.log), going on with what is known"
 	fi
 	if [ -n "$update" ] || ! candidates_are_fresh; then
 		look_up_candidates || touch -c "$candidates"

@@ -143,7 +143,7 @@ namespace_with_processes_dies()
 	forget_ns "$ns1"
 	for pid in "${inside[@]}"; do
 		# with its children: timeout(1) leads a process group
-		kill -KILL -- "-$pid"
+		kill -KILL -- "-$pid" 2>/dev/null
 		wait "$pid" 2>/dev/null
 	done
 	check poll_until 5 link_gone "$link1"

@@ -793,11 +793,12 @@ take_down()
 	for link in "${links[@]}"; do
 		link_gone "$link" || link_del "$link" || status=1
 	done
-	for ns in "${namespaces[@]}"; do
-		ip netns del "$ns" || status=1
-	done
+	# before the namespaces: these take their ends of veth pairs along, some time later
 	for dev in "${netdevs[@]}"; do
 		[ ! -e "/sys/class/net/$dev" ] || ip link del "$dev" || status=1
+	done
+	for ns in "${namespaces[@]}"; do
+		ip netns del "$ns" || status=1
 	done
 	links=() link_ns=() namespaces=() netdevs=()
 	return "$status"

@@ -6,12 +6,11 @@
 
 . "$(dirname "$0")/lib.sh"
 
-stranger4=10.11.12.99 stranger6=fd00:11::99
-
 setup()
 {
 	helper verbs && helper packets || return
 	check setup_pair 1500 || return
+	stranger4=${ip1%.*}.99 stranger6=${ip6_1%::*}::99
 	check up "$ns2" "$dev2" "$stranger4/24" "$stranger6/64" || return
 
 	# connected QPs with traffic; an idle RC QP; a UD QP

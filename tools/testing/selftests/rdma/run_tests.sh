@@ -11,6 +11,9 @@
 # A script that does not do what its plan says, or whose exit status does not
 # fit to its results, is a failed subtest of its own.
 #
+# RDMA_TEST_RETRIES=N: a script that fails is run up to N times more, and the last
+# time counts; the others show as comments.
+#
 # Exit status: 0, 1 if a subtest has failed, 4 if none was run.
 
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
@@ -32,32 +35,35 @@ result()
 	esac
 }
 
-run()
+# attempt SCRIPT: run it, keep its lines and judge it in the variables below
+attempt()
 {
-	local script=$1 name=${1%.sh} line plan='' count=0 bad=0 all_skipped='' status fd
+	local script=$1 line fd
 
-	name=${name##*/}
+	lines=() plan='' count=0 bad=0 all_skipped=''
 	# its own process group: a time-out ends all of it
 	exec {fd}< <(exec timeout -k 20 "$timeout" "./$script" 2>&1 </dev/null)
 	pid=$!
 	while IFS= read -r -u "$fd" line; do
-		if [[ $line =~ ^(ok|not\ ok)\ [0-9]+\ ?(.*)$ ]]; then
+		lines+=("$line")
+		if [[ $line =~ ^(ok|not\ ok)\ [0-9]+ ]]; then
 			count=$((count + 1))
 			[ "${BASH_REMATCH[1]}" = ok ] || bad=$((bad + 1))
-			result "${BASH_REMATCH[1]}" "$name: ${BASH_REMATCH[2]#- }"
 		elif [[ $line =~ ^1\.\.([0-9]+)(\ *#\ *SKIP\ *(.*))?$ ]]; then
 			plan=${BASH_REMATCH[1]}
 			[ "$plan" -ne 0 ] || all_skipped=${BASH_REMATCH[3]:-no reason given}
-		elif [[ $line = "KTAP version"* ]]; then
-			:
-		else
-			echo "# ${line#\# }"
 		fi
 	done
 	exec {fd}<&-
 	wait "$pid"
 	status=$?
 	pid=
+}
+
+# verdict NAME: what is to be said of the attempt beside its own results
+verdict()
+{
+	local name=$1
 
 	if [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
 		result "not ok" "$name # TIMEOUT $timeout seconds"
@@ -68,6 +74,29 @@ run()
 	elif [ "$status" -ne 4 ] && [ $((status != 0)) -ne $((bad != 0)) ]; then
 		result "not ok" "$name: $bad tests failed, but its status is $status"
 	fi
+}
+
+run()
+{
+	local script=$1 name=${1%.sh} line try
+
+	name=${name##*/}
+	attempt "$script"
+	for ((try = 1; try <= ${RDMA_TEST_RETRIES:-0}; try++)); do
+		[ "$status" -ne 0 ] && [ "$status" -ne 4 ] || break
+		# seen in the log, but not counted
+		printf "# $name, attempt $try: %s\n" "${lines[@]}"
+		attempt "$script"
+	done
+
+	for line in "${lines[@]}"; do
+		if [[ $line =~ ^(ok|not\ ok)\ [0-9]+\ ?(.*)$ ]]; then
+			result "${BASH_REMATCH[1]}" "$name: ${BASH_REMATCH[2]#- }"
+		elif [[ $line != "KTAP version"* && ! $line =~ ^1\.\.[0-9]+ ]]; then
+			echo "# ${line#\# }"
+		fi
+	done
+	verdict "$name"
 }
 
 # What the kernel has leaked shows with a debug kernel alone.

@@ -18,8 +18,6 @@
 #
 # Environment:
 #   RDMA_TEST_SLOW=N   multiply all time-outs (not the asserted times) by N
-#   RDMA_TEST_PROMPT=N what "prompt" means, in milliseconds (2000); more where the
-#                      CPU is emulated
 #   RDMA_TEST_TIMES=1  print how long each test took
 #   RDMA_TEST_ONLY=R   only the functions that match the regular expression R
 
@@ -31,7 +29,7 @@ slow=${RDMA_TEST_SLOW:-1}
 
 # Where an operation has to be "prompt", in milliseconds
 # shellcheck disable=SC2034 # for the scripts
-prompt=${RDMA_TEST_PROMPT:-2000}
+prompt=2000
 
 namespaces=() netdevs=() links=() pids=()
 declare -A link_ns=()

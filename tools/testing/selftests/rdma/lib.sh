@@ -754,6 +754,14 @@ ping()
 	run_pair "$ns1" "$ns2" cm_listens
 }
 
+# answers NAMESPACE ADDRESS: it can be reached by IP. After carrier came back,
+# the peer's queues drop everything for up to a second, which is half of the
+# time that rping allows for an answer to its ARP request.
+answers()
+{
+	in_ns "$1" ping -c 1 -W 1 "$2" >/dev/null 2>&1
+}
+
 # helper NAME: path of a C program of this directory; skips the test without it
 helper()
 {

@@ -72,6 +72,7 @@ long_interruption_ends_in_an_error()
 	check file_has "$stream_out" "^error: "
 	check ip -n "$ns1" link set "$dev1" up
 	check_active "$link1"
+	check poll_until 10 answers "$ns2" "$ip1"
 	check ping "$ns1" "$ip1" "$ns2" -C 5
 }
 

@@ -4,18 +4,18 @@
 # boot-files.sh KERNEL
 #
 # Prints two file names, one a line: what QEMU boots for that kernel, and the
-# bed's initramfs for it.  Makes them first if need be; they belong to the root
-# and are kept beside it.
+# bed's initramfs for it.  Makes them first if need be; they belong to the root, or
+# to the debug kernel, and are kept beside it.
 
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 vm_use_root "$1"
-vm_need cpio od xz zstd
+vm_need cpio modprobe od xz zstd
 
-dir=$vm_home/boot
+dir=$vm_boot
 key=$(cat "$vm_dir/boot-files.sh" "$vm_dir/initrd-init" | sha256sum | cut -c 1-12)
-kernel=$dir/$vm_release-$key.kernel
+kernel=${vm_vmlinux:-$dir/$vm_release-$key.kernel}
 initrd=$dir/$vm_release-$key.initrd
 if [ -e "$kernel" ] && [ -e "$initrd" ]; then
 	printf '%s\n' "$kernel" "$initrd"
@@ -47,7 +47,7 @@ unpack_kernel() {
 	rm -f "$tmp/packed"
 	[ "$(head -c 4 "$tmp/kernel")" = $'\x7fELF' ]
 }
-unpack_kernel "$vm_root/boot/vmlinuz-$vm_release" ||
+[ -n "$vm_vmlinux" ] || unpack_kernel "$vm_root/boot/vmlinuz-$vm_release" ||
 	cp "$vm_root/boot/vmlinuz-$vm_release" "$tmp/kernel"
 
 # The initramfs: a static busybox, the modules that mounting the root takes, and
@@ -59,14 +59,14 @@ chmod 755 "$tmp/d/init"
 
 # Dependencies first, each once.  What is built in has no "insmod" line.
 for module in virtio_pci virtio_console overlay 9pnet_virtio 9p; do
-	chroot "$vm_root" modprobe --set-version "$vm_release" --show-depends "$module"
+	modprobe --dirname "$vm_modules" --set-version "$vm_release" --show-depends "$module"
 done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' >"$tmp/list"
 while read -r file; do
 	name=$(basename "$file")
 	case $name in
-	*.xz) xz -dc "$vm_root$file" >"$tmp/d/modules/${name%.xz}" ;;
-	*.zst) zstd -qdc "$vm_root$file" >"$tmp/d/modules/${name%.zst}" ;;
-	*) cp "$vm_root$file" "$tmp/d/modules/" ;;
+	*.xz) xz -dc "$file" >"$tmp/d/modules/${name%.xz}" ;;
+	*.zst) zstd -qdc "$file" >"$tmp/d/modules/${name%.zst}" ;;
+	*) cp "$file" "$tmp/d/modules/" ;;
 	esac
 	name=${name%.xz}
 	echo "${name%.zst}"
@@ -75,6 +75,6 @@ done <"$tmp/list" >"$tmp/d/modules/order"
 # not packed either
 (cd "$tmp/d" && find . | cpio --quiet -o -H newc) >"$tmp/initrd"
 
-mv "$tmp/kernel" "$kernel"
+[ -n "$vm_vmlinux" ] || mv "$tmp/kernel" "$kernel"
 mv "$tmp/initrd" "$initrd"
 printf '%s\n' "$kernel" "$initrd"

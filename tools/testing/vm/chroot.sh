@@ -5,7 +5,8 @@
 #
 # Runs COMMAND in a chroot of the kernel's root, in the current directory.  What
 # it writes is gone afterwards, except below a directory given with --bind (which
-# has the same name inside).  The checkout can be read.
+# has the same name inside).  The checkout can be read.  A debug kernel's modules,
+# and what others are built against, lie in its root as those of a Debian kernel do.
 
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -28,12 +29,15 @@ vm_need_root
 vm_need unshare
 vm_use_root "$kernel"
 
-# inside: CACHE ROOT CHECKOUT DIRECTORY NUMBER-OF-BINDS BIND... COMMAND...
+extra=''
+[ -z "$vm_vmlinux" ] || extra=$vm_modules/lib/modules/$vm_release
+
+# inside: CACHE ROOT CHECKOUT DIRECTORY MODULES NUMBER-OF-BINDS BIND... COMMAND...
 # shellcheck disable=SC2016 # for the inner shell
 inside='
 	set -e
-	tmp=$1 root=$2 checkout=$3 cwd=$4 n=$5
-	shift 5
+	tmp=$1 root=$2 checkout=$3 cwd=$4 modules=$5 n=$6
+	shift 6
 
 	# An overlay on a tmpfs, in this mount namespace only; any directory
 	# does as the place to mount it.
@@ -41,6 +45,11 @@ inside='
 	mkdir "$tmp/upper" "$tmp/work" "$tmp/root"
 	mount -t overlay -o "lowerdir=$root,upperdir=$tmp/upper,workdir=$tmp/work" overlay "$tmp/root"
 	root=$tmp/root
+	if [ -n "$modules" ]; then
+		mkdir "$tmp/modules" "$tmp/modules-work" "$root/lib/modules/${modules##*/}"
+		mount -t overlay -o "lowerdir=$modules,upperdir=$tmp/modules,workdir=$tmp/modules-work" \
+			overlay "$root/lib/modules/${modules##*/}"
+	fi
 
 	mount -t proc proc "$root/proc"	# objtool wants it
 	mount --rbind /dev "$root/dev"
@@ -62,4 +71,4 @@ inside='
 	exec chroot "$root" /bin/sh -c "cd \"\$1\" && shift && exec \"\$@\"" sh "$cwd" "$@"
 '
 exec unshare --mount --pid --fork --kill-child --mount-proc /bin/sh -c "$inside" chroot.sh \
-	"$vm_cache/tmp" "$vm_root" "$vm_top" "$PWD" "${#binds[@]}" "${binds[@]}" "$@"
+	"$vm_cache/tmp" "$vm_root" "$vm_top" "$PWD" "$extra" "${#binds[@]}" "${binds[@]}" "$@"

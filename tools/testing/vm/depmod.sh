@@ -6,7 +6,7 @@
 # Prints a directory with what depmod makes of the kernel's modules and that one
 # in updates/.  depmod reads every module and takes seconds; but all it takes
 # from this one are aliases and symbols, which hardly ever change: so the result
-# is kept beside the root.
+# is kept beside the root or the debug kernel.
 
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -24,13 +24,13 @@ key=$({
 	# symbols it needs, and those it exports
 	nm "$ko" | awk '$1 == "U" || $3 ~ /^__(crc|ksymtab)/ { print $NF }' | sort
 } | sha256sum | cut -c 1-16)
-out=$vm_home/boot/$vm_release-depmod-$key
+out=$vm_boot/$vm_release-depmod-$key
 if [ -d "$out" ]; then
 	echo "$out"
 	exit 0
 fi
 
-tmp=$(mktemp -d "$vm_home/boot/tmp.XXXXXX")
+tmp=$(mktemp -d "$vm_boot/tmp.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 mkdir "$tmp/ko" "$tmp/out"
 cp "$ko" "$tmp/ko/"

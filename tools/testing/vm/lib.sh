@@ -32,11 +32,16 @@ vm_need_root() {
 # vm_kernels: the names in kernels.conf
 vm_kernels() { awk '!/^#/ && NF { print $1 }' "$vm_dir/kernels.conf"; }
 
-# vm_suite KERNEL: the suite that holds it
+# vm_is_debug KERNEL: is it built by debug-kernel.sh, not Debian's?
+vm_is_debug() { [ "$1" = 6.12-debug ]; }
+
+# vm_suite KERNEL: the suite that holds it; that of a debug kernel has its source
 vm_suite() {
-	awk -v k="$1" '!/^#/ && $1 == k { print $2; ok = 1 } END { exit !ok }' \
+	local kernel=$1
+	! vm_is_debug "$kernel" || kernel=${kernel%-debug}
+	awk -v k="$kernel" '!/^#/ && $1 == k { print $2; ok = 1 } END { exit !ok }' \
 		"$vm_dir/kernels.conf" ||
-		vm_die "unknown kernel '$1' (known: $(vm_kernels | xargs))"
+		vm_die "unknown kernel '$1' (known: $(vm_kernels | xargs) 6.12-debug)"
 }
 
 # vm_apt SUITE TOOL ARGUMENT...: apt with a state of its own, which knows SUITE and
@@ -58,32 +63,79 @@ vm_apt() {
 		-o Acquire::Languages=none -o Acquire::Retries=2 "$@"
 }
 
-# vm_lock_root SUITE: finds or builds the root of a suite, and holds a shared lock
-# on it (until this shell and all who inherit the file descriptor are gone), so
-# that nobody prunes it.  Sets vm_home.
-vm_lock_root() {
+# vm_lock_made COMMAND...: runs COMMAND, which makes a directory with a lock if need
+# be and prints its name, and holds a shared lock on it (until this shell and all who
+# inherit the file descriptor are gone), so that nobody prunes it.  Sets vm_made.
+vm_lock_made() {
 	local tries fd
 	for tries in 1 2 3; do
-		vm_home=$("$vm_dir/root.sh" "$1") || exit 125
+		vm_made=$("$@") || exit 125
 		# it may have been pruned between the two commands
-		if { exec {fd}<"$vm_home/lock"; } 2>/dev/null; then
-			flock --shared --nonblock "$fd" && [ -d "$vm_home/root" ] && return
+		if { exec {fd}<"$vm_made/lock"; } 2>/dev/null; then
+			flock --shared --nonblock "$fd" && [ -e "$vm_made/lock" ] && return
 			exec {fd}<&-
 		fi
 	done
-	vm_die "cannot lock $vm_home ($tries tries)"
+	vm_die "cannot lock $vm_made ($tries tries)"
+}
+
+# vm_lock_root SUITE: finds or builds the root of a suite, and locks it.  Sets
+# vm_home.
+vm_lock_root() {
+	local vm_made
+	vm_lock_made "$vm_dir/root.sh" "$1"
+	vm_home=$vm_made
 }
 
 # vm_use_root KERNEL: locks the root of a kernel; sets vm_home, vm_root and
-# vm_release, the kernel's full name.
+# vm_release, the kernel's full name; vm_boot, where what is made for booting it
+# is kept; vm_modules, the directory that has lib/modules/RELEASE; vm_vmlinux, empty
+# if the kernel is in the root.
 # shellcheck disable=SC2034
 vm_use_root() {
-	local suite
-	suite=$(vm_suite "$1")
-	vm_lock_root "$suite"
+	local vm_made
+	vm_lock_root "$(vm_suite "$1")"
 	vm_root=$vm_home/root
+	if vm_is_debug "$1"; then
+		vm_lock_made "$vm_dir/debug-kernel.sh" "$1"
+		vm_release=$(cat "$vm_made/release")
+		vm_boot=$vm_made/boot vm_modules=$vm_made/modules vm_vmlinux=$vm_made/vmlinux
+		return
+	fi
 	vm_release=$(awk -v k="$1" '$1 == k { print $2 }' "$vm_home/kernels")
 	[ -n "$vm_release" ] || vm_die "$vm_home has no kernel $1"
+	vm_boot=$vm_home/boot vm_modules=$vm_root vm_vmlinux=''
+}
+
+# vm_discard DIR: removes what is under a directory that nobody can see any more.
+vm_discard() {
+	local gone
+	gone=$(mktemp -d "$vm_cache/tmp/gone.XXXXXX")
+	mv "$1" "$gone/" && rm -rf --one-file-system "$gone"
+}
+
+# vm_sweep DIR...: removes leftovers of builds that were killed: their lock is free.
+vm_sweep() {
+	local dir
+	for dir; do
+		[ -e "$dir/lock" ] || continue
+		(flock --exclusive --nonblock 9 && rm -rf --one-file-system "$dir") \
+			9<"$dir/lock" || true
+	done
+}
+
+# vm_prune KEEP DIR...: removes each DIR but KEEP when nobody uses it or has for
+# three days.
+vm_prune() {
+	local keep=$1 dir
+	shift
+	for dir; do
+		dir=${dir%/}
+		[ "$dir" != "$keep" ] || continue
+		[ -e "$dir/lock" ] || continue
+		[ -n "$(find "$dir/lock" -mmin +4320)" ] || continue
+		(flock --exclusive --nonblock 9 && vm_discard "$dir") 9<"$dir/lock" || true
+	done
 }
 
 # the suite whose root holds QEMU

@@ -237,36 +237,6 @@ finish_root() {
 	printf '127.0.0.1 localhost vm\n::1 localhost\n' >"$root/etc/hosts"
 }
 
-# Removes what is under a directory that nobody can see any more.
-discard() {
-	local gone
-	gone=$(mktemp -d "$vm_cache/tmp/gone.XXXXXX")
-	mv "$1" "$gone/" && rm -rf --one-file-system "$gone"
-}
-
-# Leftovers of builds that were killed: their lock is free.
-sweep_tmp() {
-	local dir
-	for dir in "$vm_cache"/tmp/*/; do
-		[ -e "$dir/lock" ] || continue
-		(flock --exclusive --nonblock 9 && rm -rf --one-file-system "$dir") \
-			9<"$dir/lock" || true
-	done
-}
-
-# Other roots of this suite: gone when nobody uses them or has for three days
-# (two checkouts may want different roots).
-prune() {
-	local dir
-	for dir in "$roots/$suite"-*/; do
-		dir=${dir%/}
-		[ "$dir" != "$1" ] || continue
-		[ -e "$dir/lock" ] || continue
-		[ -n "$(find "$dir/lock" -mmin +4320)" ] || continue
-		(flock --exclusive --nonblock 9 && discard "$dir") 9<"$dir/lock" || true
-	done
-}
-
 # In braces, so that bash has read all of it before it runs any of it: a build
 # takes minutes, in which the script may change.
 {
@@ -306,7 +276,7 @@ if [ -z "$rebuild" ] && [ -d "$home" ]; then
 	exit 0
 fi
 
-sweep_tmp
+vm_sweep "$vm_cache"/tmp/*/
 tmp=$(mktemp -d "$vm_cache/tmp/$suite.XXXXXX")
 chmod 755 "$tmp"
 build_pid=
@@ -338,13 +308,14 @@ if [ -d "$home" ]; then
 	exec 8<"$home/lock"
 	vm_say "waiting for the users of the old root"
 	flock --exclusive 8
-	discard "$home"
+	vm_discard "$home"
 fi
 mv -T "$tmp" "$home"
 trap - EXIT
 exec {tmp_lock}>&-
 vm_say "built in $((SECONDS - start)) s: $home"
-prune "$home"
+# two checkouts may want different roots
+vm_prune "$home" "$roots/$suite"-*/
 echo "$home"
 exit
 }

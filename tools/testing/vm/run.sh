@@ -1,19 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# run.sh --kernel NAME [OPTION...] -- COMMAND...
+# run.sh --kernel NAME|--debug [OPTION...] -- COMMAND...
 #
 # Boots a Debian kernel in QEMU, runs COMMAND in it as root, in the checkout,
 # with the rdma_rxe that was built from it; shows COMMAND's output and exits
 # with its status.
 #
 #   --kernel NAME   a kernel of kernels.conf
+#   --debug         the kernel with checkers that debug-kernel.sh builds: KASAN,
+#                   lockdep, kmemleak and others.  Half an hour, the first time
 #   --intree        leave the distribution's own rdma_rxe in place
 #   --counted       one CPU whose clock counts instructions: one virtual
 #                   nanosecond each, so figures repeat on any machine
 #   --cpus N        (2)
-#   --mem M         (3G) half of it at most for files that the VM writes
-#   --timeout S     (600) seconds until a VM that does not end is killed
+#   --mem M         (3G, 4G with --debug) half of it at most for files that the VM writes
+#   --timeout S     (600, 1800 with --debug) seconds until a VM that does not end is killed
 #   --append ARGS   more for the kernel's command line
 #   --console FILE  keep the console's log there; without it the log goes to a
 #                   temporary directory, kept if the run fails
@@ -31,10 +33,11 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-kernel='' intree='' counted='' cpus='' mem=3G timeout=600 append='' console='' verbose=''
+kernel='' intree='' counted='' cpus='' mem='' timeout='' append='' console='' verbose=''
 while [ $# -gt 0 ]; do
 	case $1 in
 	--kernel) kernel=${2-}; shift ;;
+	--debug) kernel=6.12-debug ;;
 	--intree) intree=1 ;;
 	--counted) counted=1 ;;
 	--cpus) cpus=${2-}; shift ;;
@@ -52,6 +55,15 @@ done
 [ -n "$kernel" ] || vm_die "--kernel is missing (one of: $(vm_kernels | xargs))"
 [ $# -gt 0 ] || vm_die "no command"
 [ -z "$counted" ] || [ "${cpus:-1}" = 1 ] || vm_die "--counted has one CPU"
+if vm_is_debug "$kernel"; then
+	[ -z "$intree" ] || vm_die "a debug kernel has no rdma_rxe of its own"
+	mem=${mem:-4G} timeout=${timeout:-1800}
+	# All that KASAN finds, not the first thing alone; a log with room for it;
+	# no netdevs at boot.
+	append="kasan_multi_shot log_buf_len=16M bonding.max_bonds=0 dummy.numdummies=0 \
+ifb.numifbs=0 rcupdate.rcu_cpu_stall_timeout=100 hung_task_timeout_secs=300 $append"
+fi
+mem=${mem:-3G} timeout=${timeout:-600}
 
 vm_need_root
 vm_need cpio flock setpriv strip
@@ -128,6 +140,8 @@ make_overlay() {
 	if [ -z "$intree" ]; then
 		mkdir -p "$d/lib/modules/$vm_release/updates"
 		strip --strip-debug -o "$d/lib/modules/$vm_release/updates/${ko##*/}" "$ko"
+		[ -z "$vm_vmlinux" ] ||
+			cp -r "$vm_modules/lib/modules/$vm_release/kernel" "$d/lib/modules/$vm_release/"
 		cp "$("$vm_dir/depmod.sh" "$kernel" "$ko")"/* "$d/lib/modules/$vm_release/"
 	fi
 	# /lib is a link in the root: the overlay must not put a directory there

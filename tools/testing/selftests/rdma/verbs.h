@@ -115,6 +115,6 @@ struct test {
 	bool		lone;		/* needs one device only */
 };
 
-extern const struct test data_tests[], error_tests[], qp_tests[], process_tests[];
+extern const struct test data_tests[], error_tests[], qp_tests[], process_tests[], fault_tests[];
 
 #endif /* VERBS_H */

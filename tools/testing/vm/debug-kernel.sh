@@ -31,6 +31,7 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--rebuild) rebuild=1 ;;
 	--cached) cached=1 ;;
+	--sweep) vm_sweep "$vm_cache/debug"/tmp.*/; exit 0 ;;
 	-h|--help) sed -n '4,/^$/s/^# \{0,1\}//p' "$0"; exit 0 ;;
 	-*) vm_die "unknown option $1" ;;
 	*) name=$1 ;;
@@ -78,12 +79,12 @@ kernel_key() {
 	} | sha256sum | cut -c 1-16
 }
 
-# In a chroot of the root, with DIR: its src/ becomes DIR/modules and the rest.
+# In a chroot of the root, with DIR: DIR/work/src becomes DIR/modules and the rest.
 # install-extmod-build is what the kernel's own packages of headers are made with.
 # shellcheck disable=SC2016 # for the inner shell
 inside='
 	set -e
-	cd "$1"
+	cd "$1/work"
 	for package in tools/*.deb; do dpkg -x "$package" /; done
 	cd src
 
@@ -97,32 +98,31 @@ inside='
 	make -s -j"$(nproc)" vmlinux modules
 
 	release=$(make -s kernelrelease)
-	modules=../modules/lib/modules/$release
-	make -s INSTALL_MOD_PATH="$PWD/../modules" INSTALL_MOD_STRIP=1 modules_install >/dev/null
+	modules=../../modules/lib/modules/$release
+	make -s INSTALL_MOD_PATH="$PWD/../../modules" INSTALL_MOD_STRIP=1 modules_install >/dev/null
 	rm -f "$modules/build" "$modules/source"
 	srctree=. SRCARCH=x86 KCONFIG_CONFIG=.config CC=gcc HOSTCC=gcc MAKE=make \
 		scripts/package/install-extmod-build "$modules/build"
-	echo "$release" >../release
-	cp .config ../config
+	echo "$release" >../../release
+	cp .config ../../config
 	# QEMU loads all of an ELF file; symbols come from kallsyms
-	strip -o ../vmlinux vmlinux
+	strip -o ../../vmlinux vmlinux
 '
 
 # build_kernel DIR
 build_kernel() {
-	local dir=$1
-	mkdir "$dir/src" "$dir/tools" "$dir/boot"
-	cp "$vm_dir"/debug/*.config "$dir/"
-	(cd "$dir/tools" && vm_apt "$suite" apt-get -qq download "${tools[@]}" >&2)
-	(cd "$dir" && vm_apt "$suite" apt-get -qq download "$package=$(cat "$offer")" >&2)
+	local dir=$1 work=$1/work
+	mkdir -p "$work/src" "$work/tools" "$dir/boot"
+	cp "$vm_dir"/debug/*.config "$work/"
+	(cd "$work/tools" && vm_apt "$suite" apt-get -qq download "${tools[@]}" >&2)
+	(cd "$work" && vm_apt "$suite" apt-get -qq download "$package=$(cat "$offer")" >&2)
 	# The in-tree driver is left out on purpose; Kconfig wants its directory.
-	dpkg-deb --fsys-tarfile "$dir"/*.deb | tar -xO --wildcards '*.tar.xz' |
-		tar -xJ -C "$dir/src" --strip-components=1 \
+	dpkg-deb --fsys-tarfile "$work"/*.deb | tar -xO --wildcards '*.tar.xz' |
+		tar -xJ -C "$work/src" --strip-components=1 \
 			--exclude='*/drivers/infiniband/sw/rxe/*.[ch]'
-	rm "$dir"/*.deb
+	rm "$work"/*.deb
 	"$vm_dir/chroot.sh" --kernel "$kernel" --bind "$dir" -- \
 		/bin/sh -c "$inside" sh "$dir" >&2
-	rm -rf "$dir"/{src,tools,merge.log,*.config}
 }
 
 # use_newest WHY: better than none
@@ -191,11 +191,16 @@ if [ -d "$home" ]; then
 	flock --exclusive 8
 	vm_discard "$home"
 fi
+# 100,000 files, whose removal can take as long as the build: nobody has to wait
+mkdir "$tmp.work"
+: >"$tmp.work/lock"
+mv "$tmp/work" "$tmp.work/"
 mv -T "$tmp" "$home"
 trap - EXIT
 exec {tmp_lock}>&-
 vm_say "built in $((SECONDS - start)) s: $home"
 vm_prune "$home" "$kernels/$name"-*/
 echo "$home"
+setsid "$0" --sweep </dev/null >/dev/null 2>&1 &
 exit
 }

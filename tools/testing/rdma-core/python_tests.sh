@@ -14,5 +14,6 @@ rdma_core_tests=$here
 . "$here/../selftests/rdma/lib.sh"
 
 begin
+# shellcheck disable=SC2119 # its own arguments are not for it
 setup_pair >&2 || skip_all "there is no link to test"
 ip netns exec "$ns1" python3 "$rdma_core_tests/python_tests.py" --dev "$link1" --gid "$gid1" "$@"

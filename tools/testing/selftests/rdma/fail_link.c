@@ -52,7 +52,7 @@ static int answer(int fd)
 
 	if (recv(fd, &reply, sizeof(reply), 0) < (ssize_t)(sizeof(reply.head) + sizeof(int)) ||
 	    reply.head.nlmsg_type != NLMSG_ERROR)
-		die("no answer");
+		die("nothing came back");
 	return -reply.err.error;
 }
 

@@ -49,6 +49,8 @@ struct rxe_pd;
  * @rx_ns:	whose packets are queued for it, for comparison alone; NULL: any
  * @sq:		send queue
  * @rq:		receive queue
+ * @watch:	in @rcq's list of QPs in ERR, under that one's lock
+ * @fatal:	QP_FATAL has been reported; under @state_lock
  * @req:	requester, completer and retry state: owned by @req.exec
  * @resp:	responder state: owned by @resp.exec
  */
@@ -76,6 +78,8 @@ struct rxe_qp {
 
 	struct rxe_sq		sq;
 	struct rxe_rq		rq;
+	struct list_head	watch;
+	bool			fatal;
 	struct rxe_req		req;
 	struct rxe_resp		resp;
 };

@@ -41,6 +41,17 @@ static u32 rxe_cq_used(struct rxe_cq *cq)
 	return used - eaten;
 }
 
+u32 rxe_cq_pending(struct rxe_cq *cq)
+{
+	unsigned long flags;
+	u32 used;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	used = rxe_cq_used(cq);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return used;
+}
+
 static void rxe_cq_write_user(struct ib_uverbs_wc *uwc, const struct ib_wc *wc)
 {
 	*uwc = (struct ib_uverbs_wc) {

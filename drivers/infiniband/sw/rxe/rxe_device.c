@@ -9,11 +9,13 @@
 #include "rxe_cq.h"
 #include "rxe_device.h"
 #include "rxe_gid.h"
+#include "rxe_mad.h"
 #include "rxe_main.h"
 #include "rxe_mr.h"
 #include "rxe_netdev.h"
 #include "rxe_pd.h"
 #include "rxe_qp.h"
+#include "rxe_restrack.h"
 #include "rxe_ring.h"
 #include "rxe_srq.h"
 #include "rxe_stats.h"
@@ -220,6 +222,10 @@ static const struct ib_device_ops rxe_dev_ops = {
 	.destroy_qp = rxe_destroy_qp,
 	.destroy_srq = rxe_destroy_srq,
 	.disassociate_ucontext = rxe_disassociate_ucontext,
+	.fill_res_cq_entry = rxe_fill_res_cq_entry,
+	.fill_res_mr_entry = rxe_fill_res_mr_entry,
+	.fill_res_qp_entry = rxe_fill_res_qp_entry,
+	.fill_res_srq_entry = rxe_fill_res_srq_entry,
 	.get_dev_fw_str = rxe_get_dev_fw_str,
 	.get_dma_mr = rxe_get_dma_mr,
 	.get_hw_stats = rxe_get_hw_stats,
@@ -235,6 +241,7 @@ static const struct ib_device_ops rxe_dev_ops = {
 	.post_recv = rxe_post_recv,
 	.post_send = rxe_post_send,
 	.post_srq_recv = rxe_post_srq_recv,
+	.process_mad = rxe_process_mad,
 	.query_ah = rxe_query_ah,
 	.query_device = rxe_query_device,
 	.query_pkey = rxe_query_pkey,

@@ -646,6 +646,27 @@ static void test_srq_hostile(struct end *a, struct end *b, const char *arg)
 	verb(ibv_dealloc_pd(pd));
 }
 
+/* Holds an SRQ with three WQEs and a limit of two, until it is killed. */
+static void test_hold_srq(struct end *e, struct end *unused, const char *arg)
+{
+	struct ibv_srq_attr attr = { .srq_limit = 2 };
+	struct ibv_pd *pd = ibv_alloc_pd(e->ctx);
+	struct ibv_recv_wr wr = { }, *bad;
+	struct ibv_srq *srq;
+	int i;
+
+	(void)unused;
+	(void)arg;
+	need(pd);
+	srq = create_srq(pd, 15, 1);
+	need(srq);
+	for (i = 0; i < 3; i++)
+		verb(ibv_post_srq_recv(srq, &wr, &bad));
+	verb(ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT));
+	puts("ready");
+	pause();
+}
+
 /*
  * CQs
  */
@@ -751,6 +772,7 @@ const struct test srq_tests[] = {
 	{ "srq_resize", test_srq_resize },
 	{ "srq_errors", test_srq_errors },
 	{ "srq_hostile", test_srq_hostile },
+	{ "hold_srq", test_hold_srq, true },
 	{ "cq_resize", test_cq_resize },
 	{ "cq_resize_armed", test_cq_resize_armed },
 	{ "cq_resize_load", test_cq_resize_load },

@@ -187,8 +187,9 @@ static void test_late_receive(struct end *a, struct end *b, const char *arg)
 	printf("armed: %.0f ms\n", (seconds() - start) * 1000);
 	ibv_ack_cq_events(cq, 1);
 	want_wc(a->rcq, 20, IBV_WC_WR_FLUSH_ERR);
-	/* not in RESET any more */
+	/* not after RESET any more */
 	end_state(a, IBV_QPS_RESET);
+	end_init(a);
 	post_recv(a, 30, 0, 10);
 	no_wc(a->rcq, 1200);
 	end_unmake(a);

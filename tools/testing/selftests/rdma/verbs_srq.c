@@ -380,7 +380,7 @@ static void test_srq_ud(struct end *a, struct end *b, const char *arg)
 /* A thread that sends and counts what was received, while queues change their size. */
 struct load {
 	struct hub	*h;
-	volatile bool	stop;
+	bool		stop;		/* atomic */
 	uint32_t	received;
 	pthread_t	thread;
 };
@@ -392,15 +392,16 @@ static void *load_run(void *arg)
 	uint32_t sent[NR_QPS] = { }, done[NR_QPS] = { }, seq[NR_QPS] = { };
 	uint32_t total = 0, n = 0;
 	struct ibv_wc wc;
+	bool stop;
 	int i;
 
-	while (!l->stop || n < total) {
+	while (!(stop = __atomic_load_n(&l->stop, __ATOMIC_RELAXED)) || n < total) {
 		for (i = 0; i < h->num; i++) {
 			while (ibv_poll_cq(h->from[i].scq, 1, &wc) > 0) {
 				need(wc.status == IBV_WC_SUCCESS && wc.wr_id == done[i]);
 				done[i]++;
 			}
-			if (!l->stop && sent[i] - done[i] < 4) {
+			if (!stop && sent[i] - done[i] < 4) {
 				hub_send(h, i, sent[i], hub_len(i, sent[i]));
 				sent[i]++;
 				total++;
@@ -423,7 +424,7 @@ static void load_start(struct load *l, struct hub *h)
 
 static void load_stop(struct load *l)
 {
-	l->stop = true;
+	__atomic_store_n(&l->stop, true, __ATOMIC_RELAXED);
 	need(!pthread_join(l->thread, NULL));
 	printf("%u messages\n", l->received);
 	need(l->received > 50);

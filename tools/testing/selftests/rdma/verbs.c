@@ -158,7 +158,8 @@ void end_init(struct end *e)
 		.qp_state = IBV_QPS_INIT,
 		.port_num = 1,
 		.qkey = QKEY,
-		.qp_access_flags = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE,
+		.qp_access_flags = or_default(e->qp_access, IBV_ACCESS_REMOTE_READ |
+					      IBV_ACCESS_REMOTE_WRITE),
 	};
 
 	verb(ibv_modify_qp(e->qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
@@ -432,7 +433,8 @@ bool same(const uint8_t *data, size_t len, size_t pos)
 int main(int argc, char **argv)
 {
 	const struct test *lists[] = { data_tests, error_tests, qp_tests, process_tests,
-					srq_tests, event_tests };
+					srq_tests, event_tests,
+					window_tests, atomic_tests, rereg_tests };
 	struct end a = {}, b = {};
 	const struct test *test;
 	size_t i;

@@ -25,6 +25,7 @@ struct end {
 	int			gid_index;
 	union ibv_gid		gid;
 	enum ibv_mtu		mtu;		/* of the port */
+	int			qp_access;	/* [READ and WRITE] */
 	struct ibv_pd		*pd;
 	struct ibv_comp_channel	*channel;
 	struct ibv_cq		*scq;
@@ -120,5 +121,6 @@ struct test {
 
 extern const struct test data_tests[], error_tests[], qp_tests[], process_tests[];
 extern const struct test srq_tests[], event_tests[];
+extern const struct test window_tests[], atomic_tests[], rereg_tests[];
 
 #endif /* VERBS_H */

@@ -12,6 +12,7 @@
 #include "rxe_main.h"
 #include "rxe_mr.h"
 #include "rxe_netdev.h"
+#include "rxe_odp.h"
 #include "rxe_pd.h"
 #include "rxe_qp.h"
 #include "rxe_ring.h"
@@ -21,6 +22,11 @@
 #define RXE_VENDOR_ID		0xffffff	/* not an OUI: users know soft RoCE by it */
 #define RXE_PAGE_SIZE_CAP	0xfffff000	/* 4 KiB and any power of two above */
 #define RXE_CA_ACK_DELAY	15		/* 4.096 us << 15 = 134 ms, for the scheduler */
+
+/* On-demand paging: whatever a transport has, it has there too. */
+#define RXE_ODP_UD	(IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV)
+#define RXE_ODP_UC	(RXE_ODP_UD | IB_ODP_SUPPORT_WRITE)
+#define RXE_ODP_RC	(RXE_ODP_UC | IB_ODP_SUPPORT_READ | IB_ODP_SUPPORT_ATOMIC)
 
 void rxe_device_event(struct rxe_dev *rxe, enum ib_event_type event)
 {
@@ -60,7 +66,7 @@ static int rxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr
 		.device_cap_flags	= IB_DEVICE_PORT_ACTIVE_EVENT |
 					  IB_DEVICE_SYS_IMAGE_GUID |
 					  IB_DEVICE_RC_RNR_NAK_GEN,
-		.kernel_cap_flags	= IBK_ALLOW_USER_UNREG,
+		.kernel_cap_flags	= IBK_ALLOW_USER_UNREG | IBK_ON_DEMAND_PAGING,
 		.max_send_sge		= RXE_MAX_SGE,
 		.max_recv_sge		= RXE_MAX_SGE,
 		.max_sge_rd		= RXE_MAX_SGE_RD,
@@ -76,6 +82,14 @@ static int rxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr
 		.max_ah			= RXE_MAX_AH,
 		.max_pkeys		= RXE_PKEY_TBL_LEN,
 		.local_ca_ack_delay	= RXE_CA_ACK_DELAY,
+		.odp_caps		= {
+			.general_caps	= IB_ODP_SUPPORT,
+			.per_transport_caps = {
+				.rc_odp_caps = RXE_ODP_RC,
+				.uc_odp_caps = RXE_ODP_UC,
+				.ud_odp_caps = RXE_ODP_UD,
+			},
+		},
 	};
 	return 0;
 }
@@ -196,6 +210,7 @@ static const struct ib_device_ops rxe_dev_ops = {
 	.uverbs_abi_ver = RXE_UVERBS_ABI_VERSION,
 
 	.add_gid = rxe_add_gid,
+	.advise_mr = rxe_advise_mr,
 	.alloc_hw_port_stats = rxe_alloc_hw_port_stats,
 	.alloc_pd = rxe_alloc_pd,
 	.alloc_ucontext = rxe_alloc_ucontext,
@@ -232,6 +247,7 @@ static const struct ib_device_ops rxe_dev_ops = {
 	.query_port = rxe_query_port,
 	.query_qp = rxe_query_qp,
 	.reg_user_mr = rxe_reg_user_mr,
+	.reg_user_mr_dmabuf = rxe_reg_user_mr_dmabuf,
 	.report_port_event = rxe_report_port_event,
 	.req_notify_cq = rxe_req_notify_cq,
 

@@ -7,12 +7,16 @@
 #include <linux/refcount.h>
 #include <rdma/ib_verbs.h>
 
+struct dma_buf;
 struct rxe_dev;
+struct rxe_odp;
 struct ib_umem;
 
 enum rxe_mr_type {
 	RXE_MR_DMA,	/* all of kernel memory, for kernel users */
 	RXE_MR_USER,	/* pinned user memory */
+	RXE_MR_ODP,	/* user memory that is paged in on demand */
+	RXE_MR_DMABUF,	/* memory of another driver, mapped by it */
 };
 
 /**
@@ -29,7 +33,9 @@ enum rxe_mr_type {
  * @block:	see @blocks
  * @index:	place in the table of the device
  * @variant:	random low byte of the key
- * @umem:	the pin, owned
+ * @umem:	RXE_MR_USER: the pin, owned
+ * @odp:	RXE_MR_ODP: the mirror, owned
+ * @dmabuf:	RXE_MR_DMABUF: the buffer, with a reference, mapped and begun
  * @ref:	one for the table, one for each holder (rxe_mr_get())
  * @freed:	completed when @ref reaches zero; dereg waits for it
  * @rcu:	lookups run under RCU
@@ -48,6 +54,8 @@ struct rxe_mr {
 	u32			index;
 	u8			variant;
 	struct ib_umem		*umem;
+	struct rxe_odp		*odp;
+	struct dma_buf		*dmabuf;
 	refcount_t		ref;
 	struct completion	freed;
 	struct rcu_head		rcu;
@@ -75,9 +83,13 @@ void rxe_mr_put(struct rxe_mr *mr);
 
 /* ib_device_ops */
 struct ib_dmah;
+struct uverbs_attr_bundle;
 struct ib_mr *rxe_get_dma_mr(struct ib_pd *ibpd, int access);
 struct ib_mr *rxe_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
 			      struct ib_dmah *dmah, struct ib_udata *udata);
+struct ib_mr *rxe_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 iova, int fd,
+				     int access, struct ib_dmah *dmah,
+				     struct uverbs_attr_bundle *attrs);
 int rxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 
 #endif /* RXE_MR_H */

@@ -5,6 +5,7 @@
 #include "rxe_atomic.h"
 #include "rxe_cq.h"
 #include "rxe_mr.h"
+#include "rxe_odp.h"
 #include "rxe_qp.h"
 #include "rxe_qp_state.h"
 #include "rxe_resp.h"
@@ -24,6 +25,7 @@
  * @sg:		place in the receive WQE in use
  * @sg_valid:	@sg is set up
  * @budget:	packets left
+ * @waits:	a page must be faulted in before it can go on
  */
 struct rxe_resp_run {
 	struct rxe_qp		*qp;
@@ -34,6 +36,7 @@ struct rxe_resp_run {
 	struct rxe_sg_cursor	sg;
 	bool			sg_valid;
 	unsigned int		budget;
+	bool			waits;
 };
 
 static void rxe_resp_drop_sg(struct rxe_resp_run *run)
@@ -70,6 +73,19 @@ static struct rxe_mr *rxe_resp_mr(struct rxe_resp_run *run, u32 key, int access,
 	run->mr_key = key;
 	run->mr_access = access;
 	return mr;
+}
+
+/*
+ * After @err of a copy: true: a page has to be brought, the run ends, and the
+ * next one begins with the same packet.
+ */
+static bool rxe_resp_waits(struct rxe_resp_run *run, int err, u32 key, u64 va, u32 len, bool write)
+{
+	struct rxe_resp *resp = &run->qp->resp;
+
+	if (err == -EAGAIN)
+		run->waits = rxe_fault_wait(&resp->fault, key, va, len, write) == -EAGAIN;
+	return run->waits;
 }
 
 static void rxe_resp_send_ack(struct rxe_resp_run *run, u8 syndrome, struct roce_psn psn)
@@ -198,14 +214,18 @@ static void rxe_resp_exec_atomic(struct rxe_resp_run *run, const struct rxe_pkt 
 {
 	struct rxe_resp *resp = &run->qp->resp;
 	struct rxe_mr *mr;
+	int err = -EINVAL;
 	u64 orig;
 
 	mr = rxe_resp_mr(run, pkt->rkey, IB_ACCESS_REMOTE_ATOMIC, pkt->va, sizeof(u64));
-	if (!mr) {
+	if (mr)
+		err = rxe_mr_atomic(mr, pkt, &orig);
+	if (rxe_resp_waits(run, err, pkt->rkey, pkt->va, sizeof(u64), true))
+		return;
+	if (err) {
 		rxe_resp_fatal(run, resp->psn, ROCE_NAK_REM_ACCESS, IB_WC_SUCCESS);
 		return;
 	}
-	orig = rxe_mr_atomic(mr, pkt);
 	rxe_rd_ring_add_atomic(&resp->rd, pkt, orig);
 	resp->psn = roce_psn_add(resp->psn, 1);
 	resp->msn = (resp->msn + 1) & ROCE_MSN_MASK;
@@ -260,22 +280,26 @@ static void rxe_resp_read_packet(struct rxe_resp_run *run)
 	};
 	unsigned int hdr_len = rxe_opcodes[pkt.opcode].hdr_len;
 	struct rxe_mr *mr = NULL;
+	int err = 0;
 	u8 *buf;
 
 	if (len) {
 		mr = rxe_resp_mr(run, rd->rkey, IB_ACCESS_REMOTE_READ, rd->va, len);
-		if (!mr) {	/* deregistered since the request was checked */
-			rd->active = false;
-			rxe_resp_fatal(run, rd->psn, ROCE_NAK_REM_ACCESS, IB_WC_SUCCESS);
-			return;
-		}
+		if (!mr)	/* deregistered since the request was checked */
+			goto failed;
 	}
 	buf = rxe_tx_add(&run->tx, hdr_len + len + pkt.pad);
 	if (buf) {
 		rxe_pkt_build(&pkt, buf);
 		if (len)
-			rxe_mr_read(mr, rd->va, buf + hdr_len, len);
+			err = rxe_mr_read(mr, rd->va, buf + hdr_len, len);
 		memset(buf + hdr_len + len, 0, pkt.pad);
+	}
+	if (err) {
+		rxe_tx_cancel(&run->tx);
+		if (rxe_resp_waits(run, err, rd->rkey, rd->va, len, false))
+			return;
+		goto failed;
 	}
 
 	rd->first = false;
@@ -284,11 +308,17 @@ static void rxe_resp_read_packet(struct rxe_resp_run *run)
 	rd->resid -= len;
 	if (!rd->resid)
 		rd->active = false;
+	return;
+
+failed:
+	rd->active = false;
+	rxe_resp_fatal(run, rd->psn, ROCE_NAK_REM_ACCESS, IB_WC_SUCCESS);
 }
 
 static bool rxe_resp_exec_send(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
 {
 	struct rxe_qp *qp = run->qp;
+	int err;
 
 	if (pkt->info->flags & RXE_OP_FIRST) {
 		rxe_resp_drop_sg(run);
@@ -300,7 +330,14 @@ static bool rxe_resp_exec_send(struct rxe_resp_run *run, const struct rxe_pkt *p
 		rxe_sg_seek(&run->sg, qp->resp.received);
 		run->sg_valid = true;
 	}
-	if (rxe_sg_write(&run->sg, pkt->payload, pkt->payload_len)) {
+	err = rxe_sg_write(&run->sg, pkt->payload, pkt->payload_len);
+	if (err == -EAGAIN)
+		err = rxe_sg_wait(&run->sg, &qp->resp.fault);
+	if (err == -EAGAIN) {
+		run->waits = true;
+		return false;
+	}
+	if (err) {
 		rxe_resp_fatal(run, qp->resp.psn, ROCE_NAK_REM_OP, IB_WC_LOC_PROT_ERR);
 		return false;
 	}
@@ -312,6 +349,7 @@ static bool rxe_resp_exec_send(struct rxe_resp_run *run, const struct rxe_pkt *p
 static bool rxe_resp_exec_write(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
 {
 	struct rxe_resp *resp = &run->qp->resp;
+	int err = -EINVAL;
 	struct rxe_mr *mr;
 
 	if (pkt->info->flags & RXE_OP_FIRST) {
@@ -323,11 +361,15 @@ static bool rxe_resp_exec_write(struct rxe_resp_run *run, const struct rxe_pkt *
 	if (pkt->payload_len) {
 		mr = rxe_resp_mr(run, resp->write_rkey, IB_ACCESS_REMOTE_WRITE, resp->write_va,
 				 pkt->payload_len);
-		if (!mr) {
+		if (mr)
+			err = rxe_mr_write(mr, resp->write_va, pkt->payload, pkt->payload_len);
+		if (rxe_resp_waits(run, err, resp->write_rkey, resp->write_va, pkt->payload_len,
+				   true))
+			return false;
+		if (err) {
 			rxe_resp_fatal(run, resp->psn, ROCE_NAK_REM_ACCESS, IB_WC_SUCCESS);
 			return false;
 		}
-		rxe_mr_write(mr, resp->write_va, pkt->payload, pkt->payload_len);
 	}
 	resp->write_va += pkt->payload_len;
 	resp->write_resid -= pkt->payload_len;
@@ -452,12 +494,14 @@ static bool rxe_resp_run_connected(struct rxe_qp *qp)
 		return false;
 
 	rxe_tx_begin(&run.tx, qp->rxe, &qp->path, &qp->resp.route);
-	while (run.budget && rxe_qp_can_receive(rxe_qp_state(qp))) {
+	while (run.budget && !run.waits && rxe_qp_can_receive(rxe_qp_state(qp))) {
 		if (qp->resp.read.active) {
 			rxe_resp_read_packet(&run);
 			run.budget--;
 		} else if (rxe_qp_next_packet(qp, &qp->resp.rxq, &pkt, &run.budget)) {
 			rxe_resp_packet(&run, &pkt);
+			if (run.waits)
+				rxe_rx_again(qp->rxe, qp->resp.rxq.cur);
 		} else {
 			break;
 		}
@@ -467,7 +511,8 @@ static bool rxe_resp_run_connected(struct rxe_qp *qp)
 	rxe_resp_drop_sg(&run);
 	rxe_resp_drop_mr(&run);
 	rxe_tx_end(&run.tx);
-	return !run.budget;
+	qp->resp.exec.sleep = run.waits;
+	return run.waits || !run.budget;
 }
 
 /* In ERR every receive WQE completes as flushed. */
@@ -506,9 +551,17 @@ static void rxe_resp_put(struct rxe_exec *x)
 	rxe_qp_put(container_of(x, struct rxe_qp, resp.exec));
 }
 
+static void rxe_resp_prepare(struct rxe_exec *x)
+{
+	struct rxe_qp *qp = container_of(x, struct rxe_qp, resp.exec);
+
+	rxe_fault_handle(&qp->resp.fault, qp->pd);
+}
+
 void rxe_resp_init(struct rxe_qp *qp)
 {
-	rxe_exec_init(&qp->resp.exec, rxe_resp_run, rxe_resp_get, rxe_resp_put);
+	rxe_exec_init(&qp->resp.exec, rxe_resp_run, rxe_resp_get, rxe_resp_put,
+		      rxe_resp_prepare);
 	rxe_rxq_init(&qp->resp.rxq);
 	rxe_route_init(&qp->resp.route);
 }

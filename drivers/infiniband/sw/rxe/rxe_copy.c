@@ -196,7 +196,7 @@ int rxe_sg_wait(const struct rxe_sg_cursor *c, struct rxe_fault *f)
 {
 	const struct ib_sge *sge = &c->sge[c->cur];
 
-	return rxe_fault_wait(f, sge->lkey, sge->addr + c->off, c->run, c->access);
+	return rxe_fault_wait(f, c->pd, sge->lkey, sge->addr + c->off, c->run, c->access);
 }
 
 int rxe_sg_check(struct rxe_pd *pd, const struct ib_sge *sge, unsigned int num_sge, int access)

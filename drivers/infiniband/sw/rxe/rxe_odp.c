@@ -226,15 +226,16 @@ static int odp_fault(struct rxe_odp *odp, u64 off, u64 len, unsigned long req)
 /* Bytes that are faulted in beyond those that are needed now. */
 #define RXE_FAULT_AHEAD		SZ_256K
 
-int rxe_fault_wait(struct rxe_fault *f, u32 key, u64 va, u32 len, bool write)
+int rxe_fault_wait(struct rxe_fault *f, struct rxe_pd *pd, u32 key, u64 va, u32 len, bool write)
 {
 	int err = f->err;
 
 	f->err = 0;
-	if (err && f->key == key && f->va == va && f->write == write)
+	if (err && f->pd == pd && f->key == key && f->va == va && f->write == write)
 		return err;
 
 	f->waiting = true;
+	f->pd = pd;
 	f->key = key;
 	f->va = va;
 	f->len = len;
@@ -242,7 +243,7 @@ int rxe_fault_wait(struct rxe_fault *f, u32 key, u64 va, u32 len, bool write)
 	return -EAGAIN;
 }
 
-void rxe_fault_handle(struct rxe_fault *f, struct rxe_pd *pd)
+void rxe_fault_handle(struct rxe_fault *f)
 {
 	unsigned long req = f->write ? RXE_ODP_WRITE : RXE_ODP_READ;
 	struct rxe_mr *mr;
@@ -251,7 +252,7 @@ void rxe_fault_handle(struct rxe_fault *f, struct rxe_pd *pd)
 	if (!f->waiting)
 		return;
 	f->waiting = false;
-	mr = rxe_mr_get(pd, f->key, 0, f->va, f->len);
+	mr = rxe_mr_get(f->pd, f->key, 0, f->va, f->len);
 	if (IS_ERR(mr))
 		return;		/* the executor will find that out */
 	if (mr->odp) {

@@ -75,6 +75,7 @@ void *rxe_odp_ptr(const struct rxe_odp *odp, u64 off, bool write) __must_hold(&o
  * struct rxe_fault - what an executor waits for
  * @waiting:	rxe_fault_handle() has not been called yet
  * @write:	for writing
+ * @pd:		PD of the key, alive as long as the executor's QP
  * @key:	lkey or rkey
  * @va:		first byte
  * @len:	bytes
@@ -84,17 +85,19 @@ void *rxe_odp_ptr(const struct rxe_odp *odp, u64 off, bool write) __must_hold(&o
  * key may go.
  */
 struct rxe_fault {
-	bool	waiting;
-	bool	write;
-	u32	key;
-	u64	va;
-	u32	len;
-	int	err;
+	bool		waiting;
+	bool		write;
+	struct rxe_pd	*pd;
+	u32		key;
+	u64		va;
+	u32		len;
+	int		err;
 };
 
 /**
  * rxe_fault_wait - a copy found no page
  * @f:		the executor's
+ * @pd:		PD of the key
  * @key:	key
  * @va:		first byte of the copy
  * @len:	its bytes, not 0
@@ -103,10 +106,10 @@ struct rxe_fault {
  * Return: -EAGAIN: stop, and return to the same copy later; or the error of the
  * fault that has already been tried for it.
  */
-int rxe_fault_wait(struct rxe_fault *f, u32 key, u64 va, u32 len, bool write);
+int rxe_fault_wait(struct rxe_fault *f, struct rxe_pd *pd, u32 key, u64 va, u32 len, bool write);
 
 /* Fault in what @f waits for, if anything.  Context: process, sleeps. */
-void rxe_fault_handle(struct rxe_fault *f, struct rxe_pd *pd);
+void rxe_fault_handle(struct rxe_fault *f);
 
 /* ib_device_ops */
 int rxe_advise_mr(struct ib_pd *ibpd, enum ib_uverbs_advise_mr_advice advice, u32 flags,

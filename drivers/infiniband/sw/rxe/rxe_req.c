@@ -571,7 +571,7 @@ static void rxe_req_prepare(struct rxe_exec *x)
 {
 	struct rxe_qp *qp = container_of(x, struct rxe_qp, req.exec);
 
-	rxe_fault_handle(&qp->req.fault, qp->pd);
+	rxe_fault_handle(&qp->req.fault);
 }
 
 void rxe_req_init(struct rxe_qp *qp)

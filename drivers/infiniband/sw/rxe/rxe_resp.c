@@ -84,7 +84,8 @@ static bool rxe_resp_waits(struct rxe_resp_run *run, int err, u32 key, u64 va, u
 	struct rxe_resp *resp = &run->qp->resp;
 
 	if (err == -EAGAIN)
-		run->waits = rxe_fault_wait(&resp->fault, key, va, len, write) == -EAGAIN;
+		run->waits = rxe_fault_wait(&resp->fault, run->qp->pd, key, va, len,
+					    write) == -EAGAIN;
 	return run->waits;
 }
 
@@ -555,7 +556,7 @@ static void rxe_resp_prepare(struct rxe_exec *x)
 {
 	struct rxe_qp *qp = container_of(x, struct rxe_qp, resp.exec);
 
-	rxe_fault_handle(&qp->resp.fault, qp->pd);
+	rxe_fault_handle(&qp->resp.fault);
 }
 
 void rxe_resp_init(struct rxe_qp *qp)

@@ -68,7 +68,7 @@ static inline int uverbs_call(struct ibv_context *context, uint16_t object, uint
 	return 0;
 }
 
-/* A handle or file descriptor, a value, and a place for a result. */
+/* A handle, a value, and a place for a result. */
 #define UVERBS_HANDLE(id, value) \
 	{ .attr_id = (id), .flags = UVERBS_ATTR_F_MANDATORY, .data = (value) }
 #define UVERBS_VALUE(id, bytes, value) \
@@ -103,7 +103,7 @@ static inline int reg_dmabuf_mr(struct dmabuf_mr *mr, struct ibv_pd *pd, uint64_
 		UVERBS_VALUE(UVERBS_ATTR_REG_DMABUF_MR_OFFSET, 8, offset),
 		UVERBS_VALUE(UVERBS_ATTR_REG_DMABUF_MR_LENGTH, 8, length),
 		UVERBS_VALUE(UVERBS_ATTR_REG_DMABUF_MR_IOVA, 8, iova),
-		UVERBS_HANDLE(UVERBS_ATTR_REG_DMABUF_MR_FD, fd),
+		UVERBS_VALUE(UVERBS_ATTR_REG_DMABUF_MR_FD, 4, (uint32_t)fd),
 		UVERBS_VALUE(UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, 4, access),
 		UVERBS_RESULT(UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY, new.lkey),
 		UVERBS_RESULT(UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY, new.rkey),

@@ -84,7 +84,7 @@ static void test_odp_discard(struct end *a, struct end *b, const char *arg)
 /* Pages go all the time; each message arrives whole once nothing takes them. */
 static void test_odp_race(struct end *a, struct end *b, const char *arg)
 {
-	const struct how how = { .mr_access = ACCESS };
+	const struct how how = { .mr_access = ACCESS, .timeout = 18 };
 	double end = seconds() + (arg ? atof(arg) : 3);
 	enum { DEPTH = 8, LEN = 100 * KI };
 	int posted = 0, done = 0, i;
@@ -115,7 +115,8 @@ static void test_odp_race(struct end *a, struct end *b, const char *arg)
 /* The MR belongs to the parent's memory; the child has a copy from its birth. */
 static void test_odp_fork(struct end *a, struct end *b, const char *arg)
 {
-	const struct how how = { .mr_access = ACCESS };
+	/* while pages are brought nothing is acknowledged */
+	const struct how how = { .mr_access = ACCESS, .timeout = 18 };
 	int go[2], status, i;
 	pid_t child;
 	char byte;

@@ -108,8 +108,9 @@ mad_counters()
 	found=$(sed -n 's/^xmit_data //p' "$tmp/pma")
 	check file_has "$tmp/pma" '^extended 1$'
 	check file_has "$tmp/pma" '^refused$'
-	[ "$found" -ge "$before" ] && [ "$found" -le "$after" ] ||
+	if [ "${found:-0}" -lt "$before" ] || [ "${found:-0}" -gt "$after" ]; then
 		fail "xmit_data is $found, not from $before to $after"
+	fi
 }
 
 begin

@@ -11,13 +11,13 @@ setup()
 	check setup_pair 4500 || return
 }
 
-# show OBJECT: what the driver tells of those of link1
+# show OBJECT: what the driver tells of those of link1, or of both links
 show()
 {
-	local filter=dev
+	local filter=()
 
-	[ "$1" != qp ] || filter=link
-	rdma -dd resource show "$1" "$filter" "$link1" >"$tmp/show" 2>&1 || {
+	[ "$1" != qp ] || filter=(link "$link1")
+	rdma -dd resource show "$1" "${filter[@]}" >"$tmp/show" 2>&1 || {
 		fail "rdma resource show $1: $(head -c 300 "$tmp/show")"
 		return 1
 	}

@@ -11,12 +11,6 @@ setup()
 	check setup_pair 4500 || return
 }
 
-verbs()
-{
-	helper verbs || return
-	check timeout $((60 * slow)) "$here/verbs" "$1" "$link1" "$gid1" "$link2" "$gid2"
-}
-
 begin
 run_tests \
 	"verbs cq_resize" \

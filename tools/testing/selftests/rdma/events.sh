@@ -10,18 +10,6 @@ setup()
 	check setup_pair 4500 || return
 }
 
-verbs()
-{
-	helper verbs || return
-	check timeout $((60 * slow)) "$here/verbs" "$1" "$link1" "$gid1" "$link2" "$gid2"
-}
-
-lone()
-{
-	helper verbs || return
-	check timeout $((60 * slow)) "$here/verbs" "$1" "$link1" "$gid1"
-}
-
 # watch: the events of link1 go to $events
 watch()
 {

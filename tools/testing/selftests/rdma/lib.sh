@@ -771,6 +771,27 @@ helper()
 	}
 }
 
+# verbs TEST [ARGUMENT]: of the program of that name, between link1 and link2
+verbs()
+{
+	helper verbs || return
+	check timeout $((60 * slow)) "$here/verbs" "$1" "$link1" "$gid1" "$link2" "$gid2" ${2:+"$2"}
+}
+
+# lone TEST: on link1 alone
+lone()
+{
+	helper verbs || return
+	check timeout $((60 * slow)) "$here/verbs" "$1" "$link1" "$gid1"
+}
+
+# own_address TEST: both ends on link1
+own_address()
+{
+	helper verbs || return
+	check timeout $((60 * slow)) "$here/verbs" "$1" "$link1" "$gid1" "$link1" "$gid1"
+}
+
 #
 # Module
 #

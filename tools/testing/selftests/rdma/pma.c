@@ -61,8 +61,10 @@ static const uint8_t *ask(uint16_t attr, uint8_t method, uint8_t port, int statu
 		die("cannot send");
 	if (umad_recv(fd, umad, &len, 20000) < 0)
 		die("no answer");
-	if (umad_status(umad))
-		die("nobody answers");
+	if (umad_status(umad)) {
+		printf("nobody answers: %s\n", strerror(umad_status(umad)));
+		exit(1);
+	}
 	mad = umad_get_mad(umad);
 	if (mad->method != GET_RESP || mad->attr_id != htobe16(attr))
 		die("not an answer");

@@ -11,18 +11,6 @@ setup()
 	check setup_pair 4500 || return
 }
 
-verbs()
-{
-	helper verbs || return
-	check timeout $((60 * slow)) "$here/verbs" "$1" "$link1" "$gid1" "$link2" "$gid2" ${2:+"$2"}
-}
-
-own_address()
-{
-	helper verbs || return
-	check timeout $((60 * slow)) "$here/verbs" "$1" "$link1" "$gid1" "$link1" "$gid1"
-}
-
 srq_pingpong()
 {
 	command -v ibv_srq_pingpong >/dev/null || { skip "no ibv_srq_pingpong"; return; }

@@ -96,26 +96,6 @@ hostile()
 		diag "$(($(drops "$link1") - dropped)) of $sent dropped"
 }
 
-# refused OPCODE HEX-BYTES (- for none): an RC QP gets a request from its peer's address that
-# the peer is told about: the QP fails, nothing is written
-refused()
-{
-	local out=$tmp/refused.$((out_nr += 1)) pid qpn naks
-
-	naks=$(counter "$link1" invalid_req_err)
-	start '' "$out" 60 "$here/verbs" await_refusal "$link1" "$gid1" "$link2" "$gid2"
-	pid=$started
-	check poll_until 15 file_has "$out" ready || { diag_file "$out"; return; }
-	qpn=$(sed -n 's/^ready //p' "$out")
-	check in_ns "$ns2" "$here/packets" request "$ip2" "$ip1" "$qpn" "$@" || return
-	check ends "$pid" 20 || diag_file "$out"
-	check counter_above "$link1" invalid_req_err "$naks"
-	still_working
-}
-
-reth8=00000000000000001234560000000008
-reth4=00000000000000001234560000000004
-
 begin
 run_tests \
 	"valid_datagram IPv4" \
@@ -132,10 +112,4 @@ run_tests \
 	"hostile random IPv4 RC 3000" \
 	"hostile random IPv6 INIT 1000" \
 	"hostile ip IPv4 UD" \
-	"refused 0x15 -" \
-	"refused 0x1f 00112233" \
-	"refused 0x1d ${reth8}00112233" \
-	"refused 0x1d ${reth4}00112233" \
-	"refused 0x1d ${reth8}00112233445566778899aabbccddeeff" \
-	"refused 0x1c 00000000$reth8" \
 	"valid_datagram IPv4"

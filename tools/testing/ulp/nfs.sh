@@ -27,18 +27,18 @@ setup_server()
 {
 	mkdir -p "$dir" "$mnt" || return 1
 	mount -t tmpfs -o size=256m none "$dir" || return 1
-	mountpoint -q $nfsd || mount -t nfsd nfsd $nfsd || return 1
+	mountpoint -q "$nfsd" || mount -t nfsd nfsd "$nfsd" || return 1
 	# who asks, what the root of NFSv4 is, and how it is exported
 	echo "nfsd $ip1 $never rxetest" >/proc/net/rpc/auth.unix.ip/channel || return 1
 	echo "rxetest $dir $never $flags 65534 65534 0" >/proc/net/rpc/nfsd.export/channel ||
 		return 1
-	echo "rxetest 1 \\x00000000 $never $dir" >/proc/net/rpc/nfsd.fh/channel || return 1
-	echo "-2 -3 +4 +4.1 +4.2" >$nfsd/versions || echo "-3 +4 +4.1 +4.2" >$nfsd/versions
+	printf "%s\n" "rxetest 1 \\x00000000 $never $dir" >/proc/net/rpc/nfsd.fh/channel || return 1
+	echo "-2 -3 +4 +4.1 +4.2" >"$nfsd"/versions || echo "-3 +4 +4.1 +4.2" >"$nfsd"/versions
 	# no client from before is waited for
-	echo 10 >$nfsd/nfsv4leasetime
-	echo 10 >$nfsd/nfsv4gracetime
-	echo 2 >$nfsd/threads || return 1
-	echo "rdma 20049" >$nfsd/portlist
+	echo 10 >"$nfsd"/nfsv4leasetime
+	echo 10 >"$nfsd"/nfsv4gracetime
+	echo 2 >"$nfsd"/threads || return 1
+	echo "rdma 20049" >"$nfsd"/portlist
 }
 
 mount_it()
@@ -51,9 +51,9 @@ ulp_down()
 {
 	{
 		umount "$mnt" || umount -f -l "$mnt"
-		[ ! -e $nfsd/threads ] || echo 0 >$nfsd/threads
+		[ ! -e "$nfsd"/threads ] || echo 0 >"$nfsd"/threads
 		for cache in auth.unix.ip nfsd.fh nfsd.export; do
-			date +%s >/proc/net/rpc/$cache/flush
+			date +%s >"/proc/net/rpc/$cache/flush"
 		done
 		umount "$dir"
 	} >/dev/null 2>&1

@@ -23,11 +23,11 @@ setup_disk()
 {
 	mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config || return 1
 	mkdir "$nullb" || return 1
-	echo 1 >$nullb/memory_backed
-	echo 256 >$nullb/size
-	echo 4096 >$nullb/blocksize
-	echo 1 >$nullb/power || return 1
-	disk=/dev/nullb$(cat $nullb/index)
+	echo 1 >"$nullb"/memory_backed
+	echo 256 >"$nullb"/size
+	echo 4096 >"$nullb"/blocksize
+	echo 1 >"$nullb"/power || return 1
+	disk=/dev/nullb$(cat "$nullb"/index)
 	[ -b "$disk" ] || disk=/dev/rxetest
 	[ -b "$disk" ]
 }
@@ -39,10 +39,10 @@ setup_target()
 	echo 1 >"$nvmet/subsystems/$nqn/attr_allow_any_host"
 	echo "$disk" >"$nvmet/subsystems/$nqn/namespaces/1/device_path"
 	echo 1 >"$nvmet/subsystems/$nqn/namespaces/1/enable" || return 1
-	echo rdma >$nvmet/ports/1/addr_trtype
-	echo ipv4 >$nvmet/ports/1/addr_adrfam
-	echo "$ip1" >$nvmet/ports/1/addr_traddr
-	echo 4420 >$nvmet/ports/1/addr_trsvcid
+	echo rdma >"$nvmet"/ports/1/addr_trtype
+	echo ipv4 >"$nvmet"/ports/1/addr_adrfam
+	echo "$ip1" >"$nvmet"/ports/1/addr_traddr
+	echo 4420 >"$nvmet"/ports/1/addr_trsvcid
 	ln -s "$nvmet/subsystems/$nqn" "$nvmet/ports/1/subsystems/$nqn"
 }
 

@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
 # Shared by the tests of kernel users: lib.sh of the selftests, one link in the

@@ -85,8 +85,8 @@ static inline struct rxe_mr *to_rmr(struct ib_mr *ibmr)
 
 /* A key is the index in the table of MRs, 24 bits, and a random byte. */
 #define RXE_KEY_INDEX_SHIFT	8
-#define RXE_KEY_INDEX_MAX	((1 << 24) - 1)
-#define RXE_MW_INDEX_MIN	(1 << 23)	/* the upper half is for memory windows */
+#define RXE_KEY_INDEX_MAX	0xffffff
+#define RXE_MW_INDEX_MIN	0x800000	/* the upper half is for memory windows */
 
 /* Rights of peers. */
 #define RXE_ACCESS_REMOTE	(IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \

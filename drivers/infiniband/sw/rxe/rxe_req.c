@@ -131,6 +131,7 @@ static bool rxe_req_start(struct rxe_qp *qp, struct rxe_swqe *wqe)
 {
 	bool read = rxe_swqe_is_rd_atomic(wqe);
 	bool sink = read && wqe->opcode != IB_WR_ATOMIC_WRITE;
+	int access = sink ? IB_ACCESS_LOCAL_WRITE : 0;
 
 	if (read && !qp->attr.max_rd_atomic) {
 		wqe->status = IB_WC_LOC_QP_OP_ERR;
@@ -138,8 +139,8 @@ static bool rxe_req_start(struct rxe_qp *qp, struct rxe_swqe *wqe)
 	}
 	/* what fits a packet is checked by its copy, before anything is sent */
 	if (sink || wqe->length > qp->mtu)
-		wqe->status = rxe_wc_status_from_errno(rxe_sg_check(qp->pd, wqe->sge, wqe->num_sge,
-						       sink ? IB_ACCESS_LOCAL_WRITE : 0));
+		wqe->status = rxe_wc_status_from_errno(rxe_sg_check(qp->pd, wqe->sge,
+								    wqe->num_sge, access));
 	if (wqe->status != IB_WC_SUCCESS)
 		return false;
 

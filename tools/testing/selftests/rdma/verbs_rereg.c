@@ -127,14 +127,14 @@ static void test_rereg(struct end *a, struct end *b, const char *arg)
 }
 
 static struct ibv_mr *flip_mr;
-static volatile int flip_stop;
+static bool flip_stop;
 
 static void *flip(void *arg)
 {
 	struct ibv_pd *pd = arg;
 	int i;
 
-	for (i = 0; !flip_stop; i++)
+	for (i = 0; !__atomic_load_n(&flip_stop, __ATOMIC_RELAXED); i++)
 		verb(rereg(flip_mr, i & 1 ? IBV_REREG_MR_CHANGE_ACCESS :
 			   IBV_REREG_MR_CHANGE_ACCESS | IBV_REREG_MR_CHANGE_PD, pd, NULL, 0,
 			   i & 1 ? RIGHTS : RIGHTS | IBV_ACCESS_MW_BIND));
@@ -162,7 +162,7 @@ static void test_rereg_busy(struct end *a, struct end *b, const char *arg)
 		post_wr(a, &wr);
 		want_wc(a->scq, i, IBV_WC_SUCCESS);
 	}
-	flip_stop = 1;
+	__atomic_store_n(&flip_stop, true, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
 	verb(ibv_dereg_mr(flip_mr));
 	pair_unmake(a, b);

@@ -5,6 +5,7 @@
 
 #include <linux/atomic.h>
 #include <linux/netdevice.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 #include "rxe_limits.h"
@@ -35,6 +36,9 @@ struct rxe_stats;
  * @num_ah:	AHs that exist
  * @num_pd:	PDs that exist
  * @num_uc:	user contexts that exist
+ * @num_mcast_grp: multicast groups; written under RTNL
+ * @num_mcast_attach: QPs in them; RTNL
+ * @mcast_work:	lets the groups follow the GIDs
  * @port_lock:	protects @port_active; irqsave
  * @port_active: the port state that was last reported by an event
  * @active_mtu:	IB MTU that was last logged; netdev notifier (RTNL)
@@ -58,6 +62,9 @@ struct rxe_dev {
 	atomic_t		num_ah;
 	atomic_t		num_pd;
 	atomic_t		num_uc;
+	unsigned int		num_mcast_grp;
+	unsigned int		num_mcast_attach;
+	struct work_struct	mcast_work;
 	spinlock_t		port_lock;	/* see above */
 	bool			port_active;
 	enum ib_mtu		active_mtu;

@@ -14,6 +14,7 @@
 #include <rdma/ib_cache.h>
 #include "rxe_device.h"
 #include "rxe_gid.h"
+#include "rxe_mcast.h"
 #include "rxe_netdev.h"
 #include "rxe_ns.h"
 
@@ -185,11 +186,12 @@ u16 rxe_gid_vlan(struct rxe_dev *rxe, struct rxe_ns *ns, const union ib_gid *add
 
 struct rxe_dev *rxe_gid_find_dev(struct rxe_ns *ns, const union ib_gid *addr, int ifindex)
 {
+	bool mcast = rxe_gid_is_mcast(addr);
 	struct rxe_dev *rxe = NULL;
 	struct rxe_gid_entry *gid;
 
 	list_for_each_entry_rcu(gid, &ns->gids, ns_entry) {
-		if (!rxe_gid_match(gid, addr, ifindex))
+		if (mcast ? gid->ifindex != ifindex : !rxe_gid_match(gid, addr, ifindex))
 			continue;
 		if (gid->own_ndev)
 			return gid->rxe;
@@ -249,6 +251,7 @@ static int rxe_gid_open(const struct ib_gid_attr *attr, struct rxe_gid_entry *gi
 /* Only while the device is registered: afterwards the core flushes events no more. */
 static void rxe_gid_changed(struct rxe_dev *rxe)
 {
+	rxe_mcast_gids_changed(rxe);
 	if (!ib_device_try_get(&rxe->ibdev))
 		return;
 	rxe_netdev_port_update(rxe);

@@ -4,6 +4,7 @@
 #define RXE_GID_H
 
 #include <linux/kref.h>
+#include <rdma/ib_addr.h>
 #include <rdma/ib_verbs.h>
 
 struct rxe_dev;
@@ -43,6 +44,12 @@ struct rxe_gid_entry {
 	bool			own_ndev;
 	bool			dead;
 };
+
+/* Is it the address of a multicast group, IPv4 or IPv6? */
+static inline bool rxe_gid_is_mcast(const union ib_gid *gid)
+{
+	return rdma_is_multicast_addr((struct in6_addr *)gid);
+}
 
 /**
  * rxe_gid_get - entry of a GID index
@@ -109,6 +116,8 @@ u16 rxe_gid_vlan(struct rxe_dev *rxe, struct rxe_ns *ns, const union ib_gid *add
 
 /**
  * rxe_gid_find_dev - the device that owns an address: QPN 1 and multicast alone
+ *
+ * For a multicast address: a device with a GID on the netdev @ifindex.
  *
  * Several devices may share an address (bridge and port, VLAN and parent): the
  * one whose own netdev has it wins.

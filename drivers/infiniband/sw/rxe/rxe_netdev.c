@@ -16,6 +16,7 @@
 #include "rxe_device.h"
 #include "rxe_gid.h"
 #include "rxe_main.h"
+#include "rxe_mcast.h"
 #include "rxe_netdev.h"
 #include "rxe_stats.h"
 
@@ -81,6 +82,7 @@ static int rxe_netdev_event(struct notifier_block *nb, unsigned long event, void
 
 	switch (event) {
 	case NETDEV_UNREGISTER:		/* also: moved to another namespace */
+		rxe_mcast_netdev_changed(ndev, true);
 		rxe_link_kill_netdev(ndev);
 		break;
 	case NETDEV_UP:
@@ -89,6 +91,7 @@ static int rxe_netdev_event(struct notifier_block *nb, unsigned long event, void
 		rxe_link_visit(ndev, rxe_netdev_port_update);
 		break;
 	case NETDEV_CHANGEMTU:
+		rxe_mcast_netdev_changed(ndev, false);
 		rxe_link_visit(ndev, rxe_netdev_mtu_changed);
 		break;
 	default:

@@ -181,6 +181,7 @@ static void rxe_dealloc_driver(struct ib_device *ibdev)
 		WARN_ON_ONCE(rcu_access_pointer(rxe->gids[i]));
 	WARN_ON_ONCE(!xa_empty(&rxe->mrs));
 	WARN_ON_ONCE(!xa_empty(&rxe->ahs));
+	rxe_netdev_dev_fini(rxe);
 	rxe_mcast_dev_fini(rxe);
 
 	/* Who found the device through a GID under RCU may still count in it. */
@@ -256,9 +257,10 @@ static void rxe_device_setup(struct rxe_dev *rxe, struct net *net)
 
 	xa_init_flags(&rxe->mrs, XA_FLAGS_ALLOC1);
 	xa_init_flags(&rxe->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
-	spin_lock_init(&rxe->gid_lock);
+	mutex_init(&rxe->gid_mutex);
 	spin_lock_init(&rxe->port_lock);
 	rxe_mcast_dev_init(rxe);
+	rxe_netdev_dev_init(rxe);
 
 	ibdev->node_type = RDMA_NODE_IB_CA;
 	ibdev->phys_port_cnt = 1;

@@ -248,10 +248,20 @@ static void rxe_rx_drop_unclaimed(struct rxe_rx_sock *rs, const struct sk_buff *
 	rcu_read_unlock();
 }
 
+/*
+ * Where it came in.  skb_iif is the L3 master's for a port of a VRF: its IPv4
+ * socket asks for packet information, in which the port is found.
+ */
+static int rxe_rx_ifindex(const struct rxe_rx_sock *rs, const struct sk_buff *skb)
+{
+	if (rs->ipv6)
+		return IP6CB(skb)->iif;
+	return rs->ns->l3mdev ? PKTINFO_SKB_CB(skb)->ipi_ifindex : skb->skb_iif;
+}
+
 static void rxe_rx_one(struct rxe_rx_sock *rs, struct sk_buff *skb, struct rxe_rx_kicks *kicks)
 {
-	/* skb_iif is the L3 master's for a port of a VRF; IPv6 knows better. */
-	int ifindex = rs->ipv6 ? IP6CB(skb)->iif : skb->skb_iif;
+	int ifindex = rxe_rx_ifindex(rs, skb);
 	enum rxe_drop why;
 	u32 qpn = 0;
 
@@ -422,6 +432,8 @@ static int rxe_rx_sock_bind(struct rxe_rx_sock *rs)
 		err = sock_bindtoindex(rs->sk, rs->ns->l3mdev, true);
 		if (err)
 			return err;
+		if (!rs->ipv6)
+			ip_sock_set_pktinfo(rs->sk);	/* see rxe_rx_ifindex() */
 	}
 	if (rs->ipv6)
 		return kernel_bind(rs->sock, (struct sockaddr_unsized *)&sin6, sizeof(sin6));

@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define QKEY		0x11111111
@@ -48,7 +49,6 @@ static struct ibv_cq *cq;
 static struct ibv_qp *qps[MAX_QPS];
 static struct ibv_mr *mr;
 static uint8_t *buf;
-static volatile sig_atomic_t leave_first, leave_others;
 
 static union ibv_gid group_gid(const char *text)
 {
@@ -131,14 +131,6 @@ static struct ibv_wc next_wc(void)
  * receive
  */
 
-static void on_signal(int sig)
-{
-	if (sig == SIGUSR1)
-		leave_first = 1;
-	else
-		leave_others = 1;
-}
-
 static void post_recv(int qp, uint64_t slot)
 {
 	struct ibv_sge sge = {
@@ -179,13 +171,17 @@ static void leave(int from, int to, union ibv_gid *group)
 static int receive(const char *link, const char *group_text, int num)
 {
 	union ibv_gid group = group_gid(group_text);
+	const struct timespec wait = { .tv_nsec = 1000000 };
+	sigset_t signals;
 	struct ibv_wc wc;
 	int i;
 
 	need(num <= MAX_QPS);
 	open_link(link, (size_t)num * DEPTH * SLOT);
-	signal(SIGUSR1, on_signal);
-	signal(SIGUSR2, on_signal);
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGUSR1);
+	sigaddset(&signals, SIGUSR2);
+	need(!sigprocmask(SIG_BLOCK, &signals, NULL));
 	for (i = 0; i < num; i++) {
 		qps[i] = make_qp(IBV_QPT_UD, QKEY);
 		need(!ibv_attach_mcast(qps[i], &group, 0));
@@ -198,12 +194,14 @@ static int receive(const char *link, const char *group_text, int num)
 			show(&wc, &group);
 			post_recv(wc.wr_id / DEPTH, wc.wr_id);
 		}
-		if (leave_first)
+		switch (sigtimedwait(&signals, NULL, &wait)) {
+		case SIGUSR1:
 			leave(0, 1, &group);
-		if (leave_others)
+			break;
+		case SIGUSR2:
 			leave(1, num, &group);
-		leave_first = leave_others = 0;
-		usleep(1000);
+			break;
+		}
 	}
 }
 
@@ -234,7 +232,7 @@ static int send_to(int argc, char **argv)
 	need(ah);
 	for (i = 0; i < bytes; i++)
 		buf[i] = i;
-	strcpy((char *)buf, argv[7]);
+	memcpy(buf, argv[7], strlen(argv[7]) + 1);
 	sge = (struct ibv_sge){ .addr = (uintptr_t)buf, .length = bytes, .lkey = mr->lkey };
 	for (i = 0; i < count; i++) {
 		wr[i] = (struct ibv_send_wr){

@@ -59,7 +59,8 @@ static void rxe_datagram_complete(struct rxe_qp *qp, struct sk_buff *skb,
 		wc.wc_flags |= IB_WC_WITH_IMM;
 		wc.ex.imm_data = pkt->imm;
 	}
-	if (rxe_qp_type(qp) == IB_QPT_GSI)
+	/* User space has no place for it. */
+	if (!qp->user)
 		rxe_datagram_set_vlan(qp, skb, &wc);
 	rxe_count(qp->rxe, RXE_CNT_RDMA_RECV);
 	rxe_resp_recv_done(qp, &wc, pkt->se);

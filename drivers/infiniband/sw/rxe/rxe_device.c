@@ -12,6 +12,7 @@
 #include "rxe_gid.h"
 #include "rxe_mad.h"
 #include "rxe_main.h"
+#include "rxe_mcast.h"
 #include "rxe_mr.h"
 #include "rxe_mw.h"
 #include "rxe_netdev.h"
@@ -100,6 +101,9 @@ static int rxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr
 		.max_qp_init_rd_atom	= RXE_MAX_RD_ATOM,
 		.atomic_cap		= IB_ATOMIC_GLOB,
 		.masked_atomic_cap	= IB_ATOMIC_NONE,
+		.max_mcast_grp		= RXE_MAX_MCAST_GRP,
+		.max_mcast_qp_attach	= RXE_MAX_MCAST_QP_ATTACH,
+		.max_total_mcast_qp_attach = RXE_MAX_TOTAL_MCAST_ATTACH,
 		.max_ah			= RXE_MAX_AH,
 		.max_pkeys		= RXE_PKEY_TBL_LEN,
 		.local_ca_ack_delay	= RXE_CA_ACK_DELAY,
@@ -213,6 +217,8 @@ static void rxe_dealloc_driver(struct ib_device *ibdev)
 	WARN_ON_ONCE(!xa_empty(&rxe->mrs));
 	WARN_ON_ONCE(!xa_empty(&rxe->mws));
 	WARN_ON_ONCE(!xa_empty(&rxe->ahs));
+	rxe_netdev_dev_fini(rxe);
+	rxe_mcast_dev_fini(rxe);
 
 	/* Who found the device through a GID under RCU may still count in it. */
 	synchronize_rcu();
@@ -239,6 +245,7 @@ static const struct ib_device_ops rxe_dev_ops = {
 	.alloc_mw = rxe_alloc_mw,
 	.alloc_pd = rxe_alloc_pd,
 	.alloc_ucontext = rxe_alloc_ucontext,
+	.attach_mcast = rxe_attach_mcast,
 	.create_ah = rxe_create_ah,
 	.create_cq = rxe_create_cq,
 	.create_qp = rxe_create_qp,
@@ -255,6 +262,7 @@ static const struct ib_device_ops rxe_dev_ops = {
 	.destroy_cq = rxe_destroy_cq,
 	.destroy_qp = rxe_destroy_qp,
 	.destroy_srq = rxe_destroy_srq,
+	.detach_mcast = rxe_detach_mcast,
 	.disassociate_ucontext = rxe_disassociate_ucontext,
 	.fill_res_cq_entry = rxe_fill_res_cq_entry,
 	.fill_res_mr_entry = rxe_fill_res_mr_entry,
@@ -307,8 +315,10 @@ static void rxe_device_setup(struct rxe_dev *rxe, struct net *net)
 	xa_init_flags(&rxe->mrs, XA_FLAGS_ALLOC1);
 	xa_init_flags(&rxe->mws, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH);
 	xa_init_flags(&rxe->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
-	spin_lock_init(&rxe->gid_lock);
+	mutex_init(&rxe->gid_mutex);
 	spin_lock_init(&rxe->port_lock);
+	rxe_mcast_dev_init(rxe);
+	rxe_netdev_dev_init(rxe);
 
 	ibdev->node_type = RDMA_NODE_IB_CA;
 	ibdev->phys_port_cnt = 1;

@@ -21,6 +21,9 @@
 #define RXE_MAX_PD		65536
 #define RXE_MAX_AH		65536	/* of one device */
 #define RXE_MAX_UCONTEXT	65536
+#define RXE_MAX_MCAST_GRP	4096	/* each is joined on all netdevs with a GID */
+#define RXE_MAX_MCAST_QP_ATTACH	256	/* one packet of a stranger is copied to all of these */
+#define RXE_MAX_TOTAL_MCAST_ATTACH 65536
 #define RXE_MAX_RD_ATOM		16	/* responder resources of a QP, allocated at RTR */
 #define RXE_MAX_RES_RD_ATOM	(RXE_MAX_QP * RXE_MAX_RD_ATOM)
 #define RXE_MAX_MSG_SZ		SZ_2G	/* IBTA 9.7.7: 2^31 bytes */

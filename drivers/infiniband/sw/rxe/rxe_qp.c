@@ -106,6 +106,8 @@ static bool rxe_qp_is_ours(struct rxe_qp *qp, struct sk_buff *skb)
 	const struct rxe_gid_entry *sgid = qp->path.sgid;
 	union ib_gid saddr, daddr;
 
+	if (cb->mcast)
+		return rxe_qp_type(qp) == IB_QPT_UD;
 	rxe_skb_daddr(skb, &daddr);
 	if (rxe_qp_is_datagram(qp)) {
 		bool local;
@@ -159,9 +161,11 @@ bool rxe_qp_next_packet(struct rxe_qp *qp, struct rxe_rxq *rxq, struct rxe_pkt *
 			unsigned int *budget)
 {
 	while (*budget && rxe_qp_next_burst(qp, rxq, budget)) {
-		enum rxe_rx_result result = rxe_rx_next(qp->rxe, rxq->cur, qp->qpn, pkt);
+		bool mcast = rxe_skb_cb(rxq->cur)->mcast;
+		enum rxe_rx_result result;
 		enum rxe_drop why;
 
+		result = rxe_rx_next(qp->rxe, rxq->cur, mcast ? ROCE_MULTICAST_QPN : qp->qpn, pkt);
 		if (result == RXE_RX_END) {
 			rxe_rx_free(rxq->cur);
 			rxq->cur = NULL;

@@ -150,6 +150,8 @@ static int rxe_qp_prepare(struct rxe_qp *qp, const struct ib_qp_attr *attr, int 
 		return -EPERM;
 	if (!(mask & IB_QP_AV))
 		return 0;
+	if (rxe_gid_is_mcast(&attr->ah_attr.grh.dgid))
+		return -EINVAL;
 
 	err = rxe_path_init(path, qp->rxe, &attr->ah_attr,
 			    qp->qpn ^ (mask & IB_QP_DEST_QPN ? attr->dest_qp_num :

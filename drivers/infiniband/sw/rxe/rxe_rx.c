@@ -14,6 +14,7 @@
 #include <net/ipv6.h>
 #include <net/udp.h>
 #include "rxe_gid.h"
+#include "rxe_mcast.h"
 #include "rxe_ns.h"
 #include "rxe_opcode.h"
 #include "rxe_qp.h"
@@ -164,6 +165,27 @@ static struct rxe_qp *rxe_rx_find_qp(struct sk_buff *skb, u32 qpn)
 	return qp;
 }
 
+/* For a member of a multicast group; the QP is held by the caller. */
+static void rxe_rx_give(struct rxe_qp *qp, struct sk_buff *skb, void *arg)
+{
+	struct rxe_rx_kicks *kicks = arg;
+	unsigned int i;
+
+	rxe_count(qp->rxe, RXE_CNT_RX_BURSTS);
+	rxe_qp_queue(qp, skb, false);
+	for (i = 0; i < kicks->num; i++)
+		if (kicks->e[i].qp == qp && !kicks->e[i].response)
+			return;
+	if (kicks->num == RXE_RX_KICKS) {
+		rxe_exec_kick_deferred(&qp->resp.exec);
+		return;
+	}
+	rxe_qp_get(qp);
+	kicks->e[kicks->num].qp = qp;
+	kicks->e[kicks->num].qpn = qp->qpn;
+	kicks->e[kicks->num++].response = false;
+}
+
 /* Give an accepted burst to its QP; consumed unless a reason to drop is returned. */
 static enum rxe_drop rxe_rx_deliver(struct sk_buff *skb, struct rxe_rx_kicks *kicks, u32 *qpn)
 {
@@ -184,7 +206,8 @@ static enum rxe_drop rxe_rx_deliver(struct sk_buff *skb, struct rxe_rx_kicks *ki
 		return RXE_DROP_OPCODE;
 	response = info->flags & RXE_OP_RESPONSE;
 	if (*qpn == ROCE_MULTICAST_QPN)
-		return RXE_DROP_NO_GROUP;
+		return rxe_mcast_deliver(skb, rxe_rx_give, kicks) ? RXE_DROP_NONE :
+								    RXE_DROP_NO_GROUP;
 
 	/* A number stands for one QP as long as it is held; but for QP 1. */
 	for (i = kicks->num; i-- > 0 && *qpn != ROCE_GSI_QPN; ) {
@@ -225,10 +248,20 @@ static void rxe_rx_drop_unclaimed(struct rxe_rx_sock *rs, const struct sk_buff *
 	rcu_read_unlock();
 }
 
+/*
+ * Where it came in.  skb_iif is the L3 master's for a port of a VRF: its IPv4
+ * socket asks for packet information, in which the port is found.
+ */
+static int rxe_rx_ifindex(const struct rxe_rx_sock *rs, const struct sk_buff *skb)
+{
+	if (rs->ipv6)
+		return IP6CB(skb)->iif;
+	return rs->ns->l3mdev ? PKTINFO_SKB_CB(skb)->ipi_ifindex : skb->skb_iif;
+}
+
 static void rxe_rx_one(struct rxe_rx_sock *rs, struct sk_buff *skb, struct rxe_rx_kicks *kicks)
 {
-	/* skb_iif is the L3 master's for a port of a VRF; IPv6 knows better. */
-	int ifindex = rs->ipv6 ? IP6CB(skb)->iif : skb->skb_iif;
+	int ifindex = rxe_rx_ifindex(rs, skb);
 	enum rxe_drop why;
 	u32 qpn = 0;
 
@@ -399,6 +432,8 @@ static int rxe_rx_sock_bind(struct rxe_rx_sock *rs)
 		err = sock_bindtoindex(rs->sk, rs->ns->l3mdev, true);
 		if (err)
 			return err;
+		if (!rs->ipv6)
+			ip_sock_set_pktinfo(rs->sk);	/* see rxe_rx_ifindex() */
 	}
 	if (rs->ipv6)
 		return kernel_bind(rs->sock, (struct sockaddr_unsized *)&sin6, sizeof(sin6));

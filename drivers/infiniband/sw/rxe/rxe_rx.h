@@ -89,6 +89,7 @@ void rxe_rx_sock_close(struct rxe_rx_sock *rs);
  * @seg_size:	bytes of each packet, BTH to ICRC
  * @off:	of the next packet, from skb->data
  * @seg:	number of the next packet, added to the IPv4 ID
+ * @mcast:	for a multicast group that the QP is in
  */
 struct rxe_skb_cb {
 	struct rxe_ns	*ns;
@@ -96,6 +97,7 @@ struct rxe_skb_cb {
 	u16		seg_size;
 	u16		seg;
 	u32		off;
+	bool		mcast;
 };
 
 static inline struct rxe_skb_cb *rxe_skb_cb(struct sk_buff *skb)

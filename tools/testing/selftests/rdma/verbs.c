@@ -426,7 +426,9 @@ bool same(const uint8_t *data, size_t len, size_t pos)
 
 int main(int argc, char **argv)
 {
-	const struct test *lists[] = { data_tests, error_tests, qp_tests, process_tests };
+	const struct test *lists[] = {
+		data_tests, error_tests, qp_tests, process_tests, huge_tests,
+	};
 	struct end a = {}, b = {};
 	const struct test *test;
 	size_t i;

@@ -115,6 +115,7 @@ struct test {
 	bool		lone;		/* needs one device only */
 };
 
-extern const struct test data_tests[], error_tests[], qp_tests[], process_tests[];
+extern const struct test data_tests[], error_tests[], qp_tests[], process_tests[],
+	huge_tests[];
 
 #endif /* VERBS_H */

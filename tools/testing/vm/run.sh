@@ -179,7 +179,7 @@ qemu+=(-nodefaults -no-user-config -display none -no-reboot
 	-chardev "file,id=console,path=${console//,/,,}" -serial chardev:console
 	-kernel "${files%$'\n'*}" -initrd "$run/initrd"
 	-append "console=ttyS0 loglevel=5 panic=-1 oops=panic mitigations=off nokaslr \
-watchdog_thresh=30 rcupdate.rcu_cpu_stall_timeout=60 $append")
+watchdog_thresh=30 rcupdate.rcu_cpu_stall_timeout=60 no_timer_check $append")
 
 # In braces, so that bash has read all of it before it waits: the script may change
 # meanwhile.

@@ -60,7 +60,7 @@ echo "KTAP version 1"
 echo "1..4"
 diff <(scripts | sort) <(grep '^rdma:.*\.sh$' "$dir/kselftest-list.txt" | sort) | sed 's/^/# /'
 result "${PIPESTATUS[0]}" "lib.mk lists all scripts"
-all_there packets verbs
+all_there packets pma verbs
 result $? "lib.mk builds and installs the C programs"
 runs sock_lifecycle.sh first_link
 result $? "run_kselftest.sh runs a script"

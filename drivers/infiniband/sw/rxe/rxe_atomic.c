@@ -6,11 +6,20 @@
 #include "rxe_copy.h"
 #include "rxe_packet.h"
 
-u64 rxe_mr_atomic(const struct rxe_mr *mr, const struct rxe_pkt *pkt)
+u64 rxe_mr_atomic(const struct rxe_mr *mr, u64 va, const struct rxe_pkt *pkt)
 {
-	u64 *p = rxe_mr_ptr(mr, pkt->va);
+	u64 *p = rxe_mr_ptr(mr, va);
 
 	if ((pkt->opcode & ~ROCE_SERVICE_MASK) == ROCE_OP_COMPARE_SWAP)
 		return cmpxchg64(p, pkt->compare, pkt->swap_add);
 	return atomic64_fetch_add(pkt->swap_add, (atomic64_t *)p);
+}
+
+void rxe_mr_atomic_write(const struct rxe_mr *mr, u64 va, const u8 *data)
+{
+	u64 word;
+
+	memcpy(&word, data, sizeof(word));
+	/* pairs with the acquire of whoever polls for it (Annex A19.4.3) */
+	smp_store_release((u64 *)rxe_mr_ptr(mr, va), word);
 }

@@ -37,9 +37,25 @@ static const enum ib_wc_opcode rxe_wc_opcode[] = {
 	[IB_WR_RDMA_READ]		= IB_WC_RDMA_READ,
 	[IB_WR_ATOMIC_CMP_AND_SWP]	= IB_WC_COMP_SWAP,
 	[IB_WR_ATOMIC_FETCH_AND_ADD]	= IB_WC_FETCH_ADD,
+	[IB_WR_SEND_WITH_INV]		= IB_WC_SEND,
+	[IB_WR_FLUSH]			= IB_WC_FLUSH,
+	[IB_WR_ATOMIC_WRITE]		= IB_WC_ATOMIC_WRITE,
+	[IB_WR_BIND_MW]			= IB_WC_BIND_MW,
+	[IB_WR_LOCAL_INV]		= IB_WC_LOCAL_INV,
+	[IB_WR_REG_MR]			= IB_WC_REG_MR,
 };
 
-void rxe_comp_done(struct rxe_qp *qp, enum ib_wc_status status)
+/* Oldest element that has been sent at least in part, or NULL. */
+static struct rxe_swqe *rxe_comp_tail(struct rxe_qp *qp)
+{
+	struct rxe_swqe *wqe = rxe_swqe(&qp->sq, qp->sq.tail);
+
+	if (qp->sq.tail == rxe_sq_head(&qp->sq) || !wqe->started)
+		return NULL;
+	return wqe;
+}
+
+static void rxe_comp_one(struct rxe_qp *qp, enum ib_wc_status status)
 {
 	struct rxe_sq *sq = &qp->sq;
 	const struct rxe_swqe *wqe = rxe_swqe(sq, sq->tail);
@@ -68,7 +84,17 @@ void rxe_comp_done(struct rxe_qp *qp, enum ib_wc_status status)
 	/* first the slot: whoever sees the completion may post again */
 	rxe_sq_pop(qp);
 	if (report && rxe_cq_post(qp->scq, &wc, failed))
-		rxe_qp_set_error(qp);
+		rxe_qp_set_fatal(qp);
+}
+
+void rxe_comp_done(struct rxe_qp *qp, enum ib_wc_status status)
+{
+	const struct rxe_swqe *wqe;
+
+	rxe_comp_one(qp, status);
+	/* local operations behind it were done in their turn */
+	while (status == IB_WC_SUCCESS && (wqe = rxe_comp_tail(qp)) && rxe_swqe_is_local(wqe))
+		rxe_comp_one(qp, IB_WC_SUCCESS);
 }
 
 void rxe_comp_fail(struct rxe_qp *qp, enum ib_wc_status status)
@@ -77,16 +103,6 @@ void rxe_comp_fail(struct rxe_qp *qp, enum ib_wc_status status)
 	rxe_qp_set_error(qp);
 	if (qp->sq.tail != rxe_sq_head(&qp->sq))
 		rxe_comp_done(qp, status);
-}
-
-/* Oldest element that has been sent at least in part, or NULL. */
-static struct rxe_swqe *rxe_comp_tail(struct rxe_qp *qp)
-{
-	struct rxe_swqe *wqe = rxe_swqe(&qp->sq, qp->sq.tail);
-
-	if (qp->sq.tail == rxe_sq_head(&qp->sq) || !wqe->started)
-		return NULL;
-	return wqe;
 }
 
 static void rxe_comp_una(struct rxe_qp *qp, struct roce_psn una)
@@ -221,6 +237,17 @@ static void rxe_comp_stored(struct rxe_qp *qp, const struct rxe_swqe *wqe,
 		rxe_req_seek_una(qp);
 }
 
+/* FLUSH and ATOMIC WRITE are answered by an empty READ response (Annex A19). */
+static void rxe_comp_empty(struct rxe_qp *qp, const struct rxe_swqe *wqe,
+			   const struct rxe_pkt *pkt)
+{
+	if (pkt->payload_len || (pkt->info->flags & RXE_OP_ONLY) != RXE_OP_ONLY) {
+		rxe_comp_fail(qp, IB_WC_BAD_RESP_ERR);
+		return;
+	}
+	rxe_comp_stored(qp, wqe, pkt, true);
+}
+
 static void rxe_comp_read(struct rxe_comp_run *run, const struct rxe_pkt *pkt)
 {
 	struct rxe_qp *qp = run->qp;
@@ -229,6 +256,10 @@ static void rxe_comp_read(struct rxe_comp_run *run, const struct rxe_pkt *pkt)
 
 	if (!wqe)
 		return;
+	if (wqe->opcode == IB_WR_FLUSH || wqe->opcode == IB_WR_ATOMIC_WRITE) {
+		rxe_comp_empty(qp, wqe, pkt);
+		return;
+	}
 	if (wqe->opcode != IB_WR_RDMA_READ) {
 		rxe_comp_fail(qp, IB_WC_BAD_RESP_ERR);
 		return;

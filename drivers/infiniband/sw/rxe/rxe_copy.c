@@ -68,6 +68,13 @@ static void sg_drop_mr(struct rxe_sg_cursor *c)
 	c->mr = NULL;
 }
 
+/* The caller may do something else now. */
+static void sg_pause(struct rxe_sg_cursor *c)
+{
+	if (c->mr && rxe_mr_is_transient(c->mr))
+		sg_drop_mr(c);
+}
+
 void rxe_sg_init(struct rxe_sg_cursor *c, struct rxe_pd *pd, const struct ib_sge *sge,
 		 unsigned int num_sge, int access)
 {
@@ -134,6 +141,7 @@ int rxe_sg_read(struct rxe_sg_cursor *c, void *dst, unsigned int len)
 		c->off += n;
 		len -= n;
 	}
+	sg_pause(c);
 	return 0;
 }
 
@@ -151,6 +159,7 @@ int rxe_sg_write(struct rxe_sg_cursor *c, const void *src, unsigned int len)
 		c->off += n;
 		len -= n;
 	}
+	sg_pause(c);
 	return 0;
 }
 

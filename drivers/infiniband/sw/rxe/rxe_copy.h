@@ -62,6 +62,12 @@ void rxe_mr_write(const struct rxe_mr *mr, u64 va, const void *src, unsigned int
  */
 void *rxe_mr_ptr(const struct rxe_mr *mr, u64 va);
 
+/* Can the eight bytes there be changed at once?  As for rxe_mr_read(). */
+static inline bool rxe_mr_is_aligned(const struct rxe_mr *mr, u64 va)
+{
+	return IS_ALIGNED((uintptr_t)rxe_mr_ptr(mr, va), sizeof(u64));
+}
+
 /**
  * struct rxe_sg_cursor - a place in a list of SGEs
  * @pd:		PD that the keys must belong to
@@ -73,7 +79,7 @@ void *rxe_mr_ptr(const struct rxe_mr *mr, u64 va);
  * @mr:		MR of the current SGE, with a reference; NULL when not looked up yet
  *
  * Lives on an executor's stack: an MR is held for one run at the most, so
- * that dereg_mr never waits for a peer.
+ * that dereg_mr never waits for a peer; a transient one for one copy.
  */
 struct rxe_sg_cursor {
 	struct rxe_pd		*pd;

@@ -2,9 +2,10 @@
 /*
  * Memory regions.
  *
- * An MR enters the table complete and never changes there.  dereg_mr takes it
- * out, waits for the holders (rxe_mr_get()), each of which keeps it for one
- * run of an executor at the most, and only then gives the memory back.
+ * An MR enters the table complete.  dereg_mr takes it out, waits for the
+ * holders (rxe_mr_get()), each of which keeps it for one run of an executor at
+ * the most, and only then gives the memory back.  Where the memory is never
+ * changes, except for MRs of rxe_fastreg.c while they are not valid.
  *
  * The device has no DMA device, so the DMA addresses of the core are kernel
  * virtual addresses, and physically contiguous memory is contiguous there too.
@@ -20,20 +21,22 @@
 #include <rdma/iter.h>
 
 #include "rxe_device.h"
+#include "rxe_flush.h"
 #include "rxe_mr.h"
+#include "rxe_pd.h"
 
 /* Rights and hints that mean something here or can be ignored. */
-#define RXE_MR_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |	\
-			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |	\
+#define RXE_MR_ACCESS	(IB_ACCESS_LOCAL_WRITE | RXE_ACCESS_REMOTE |		\
+			 IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_FLUSH_PERSISTENT |	\
 			 IB_ACCESS_MW_BIND | IB_ZERO_BASED | IB_ACCESS_HUGETLB | \
 			 IB_ACCESS_OPTIONAL)
 
 /* Index 0 stays empty, so no key is 0. */
-#define RXE_KEY_LIMIT	XA_LIMIT(1, (1 << 24) - 1)
+#define RXE_KEY_LIMIT	XA_LIMIT(1, RXE_MW_INDEX_MIN - 1)
 
 /*
  * Publish a complete MR.  xa_alloc_cyclic() writes mr->index before lookups
- * can see the MR; indices come again after 2^24 registrations only.  The lock
+ * can see the MR; indices come again after 2^23 registrations only.  The lock
  * of the table is taken in process context alone: lookups need none.
  */
 static int mr_publish(struct rxe_dev *rxe, struct rxe_mr *mr)
@@ -67,6 +70,10 @@ static struct rxe_mr *mr_alloc(struct ib_pd *ibpd, enum rxe_mr_type type, int ac
 	mr->ibmr.device = ibpd->device;
 	mr->ibmr.pd = ibpd;
 	mr->type = type;
+	spin_lock_init(&mr->lock);
+	seqcount_spinlock_init(&mr->seq, &mr->lock);
+	mr->valid = type != RXE_MR_FAST;
+	mr->pd = to_rpd(ibpd);
 	mr->access = access;
 	return mr;
 }
@@ -184,6 +191,11 @@ struct ib_mr *rxe_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iov
 	err = mr_map(mr, start);
 	if (err)
 		goto err_umem;
+	if (access & IB_ACCESS_FLUSH_PERSISTENT) {
+		err = rxe_flush_check_mr(mr);
+		if (err)
+			goto err_blocks;
+	}
 	err = mr_publish(to_rdev(ibpd->device), mr);
 	if (err)
 		goto err_blocks;
@@ -225,6 +237,100 @@ struct ib_mr *rxe_get_dma_mr(struct ib_pd *ibpd, int access)
 	return &mr->ibmr;
 }
 
+struct ib_mr *rxe_mr_create_fast(struct ib_pd *ibpd, u32 max_blocks)
+{
+	struct rxe_mr *mr = mr_alloc(ibpd, RXE_MR_FAST, 0);
+	int err = -ENOMEM;
+
+	if (IS_ERR(mr))
+		return ERR_CAST(mr);
+	mr->max_blocks = max_blocks;
+	mr->blocks = kvmalloc_array(max_blocks, sizeof(*mr->blocks), GFP_KERNEL);
+	if (!mr->blocks)
+		goto err_free;
+	err = mr_publish(to_rdev(ibpd->device), mr);
+	if (err)
+		goto err_blocks;
+	return &mr->ibmr;
+
+err_blocks:
+	mr_free_blocks(mr);
+err_free:
+	mr_free(mr);
+	return ERR_PTR(err);
+}
+
+/* From now on no window can be bound.  False: there are some. */
+static bool mr_stop_windows(struct rxe_mr *mr)
+{
+	return atomic_cmpxchg(&mr->windows, 0, -1) <= 0;
+}
+
+/* What is behind the MR stays: no need to look at the process's memory again. */
+static void mr_change(struct rxe_mr *mr, struct rxe_pd *pd, int access)
+{
+	spin_lock_bh(&mr->lock);
+	write_seqcount_begin(&mr->seq);
+	mr->pd = pd;
+	mr->access = access;
+	write_seqcount_end(&mr->seq);
+	spin_unlock_bh(&mr->lock);
+	/* holders keep it with BH disabled: those with the old rights are done then */
+	synchronize_rcu();
+}
+
+/**
+ * rxe_rereg_user_mr - change the memory, the PD or the rights of an MR
+ * @ibmr:	MR of rxe_reg_user_mr(), without windows
+ * @flags:	IB_MR_REREG_*: what to change
+ * @start:	as for rxe_reg_user_mr(), with IB_MR_REREG_TRANS
+ * @length:	likewise
+ * @iova:	likewise
+ * @access:	with IB_MR_REREG_ACCESS
+ * @ibpd:	the new PD, or the old one
+ * @udata:	not used
+ *
+ * PD and rights change in place, at once for every lookup.  For other memory,
+ * and for writing to what was pinned for reading, there is a new MR with a new
+ * key; the core deregisters the old one.  After an error all is as before.
+ *
+ * Context: process, may sleep.
+ * Return: NULL: changed in place; the new MR; or ERR_PTR(): -EBUSY windows are
+ * bound, and as rxe_reg_user_mr().
+ */
+struct ib_mr *rxe_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 length, u64 iova,
+				int access, struct ib_pd *ibpd, struct ib_udata *udata)
+{
+	struct rxe_mr *mr = to_rmr(ibmr);
+	struct ib_mr *new = NULL;
+
+	if (mr->type != RXE_MR_USER)
+		return ERR_PTR(-EOPNOTSUPP);
+	if (!(flags & IB_MR_REREG_ACCESS))
+		access = mr->access;
+	if (access & IB_ACCESS_FLUSH_PERSISTENT & ~mr->access)
+		return ERR_PTR(-EOPNOTSUPP);	/* the memory was not checked */
+	if (access & ~RXE_MR_ACCESS || (access ^ mr->access) & IB_ZERO_BASED)
+		return ERR_PTR(-EOPNOTSUPP);
+	if (!mr_stop_windows(mr))
+		return ERR_PTR(-EBUSY);
+
+	if (!(flags & IB_MR_REREG_TRANS)) {
+		start = mr->umem->address;
+		length = mr->umem->length;
+		iova = mr->iova;
+	}
+	if (flags & IB_MR_REREG_TRANS || (ib_access_writable(access) && !mr->umem->writable))
+		new = rxe_reg_user_mr(ibpd, start, length, iova, access, NULL, udata);
+	else
+		mr_change(mr, to_rpd(ibpd), access);
+
+	/* a new one has no windows yet, and the old one shall not get any */
+	if (IS_ERR_OR_NULL(new))
+		atomic_set(&mr->windows, 0);
+	return new;
+}
+
 /**
  * rxe_mr_put - drop a reference of rxe_mr_get()
  * @mr:	MR
@@ -239,19 +345,21 @@ void rxe_mr_put(struct rxe_mr *mr)
 
 /**
  * rxe_dereg_mr - end an MR
- * @ibmr:	MR of rxe_reg_user_mr() or rxe_get_dma_mr()
+ * @ibmr:	any MR
  * @udata:	not used
  *
- * When it returns, nothing reads or writes the memory through this MR.
+ * When it returns 0, nothing reads or writes the memory through this MR.
  *
  * Context: process, sleeps until all holders are done.
- * Return: 0.
+ * Return: 0, -EBUSY: memory windows are bound to it (IBTA 10.6.7.2.6).
  */
 int rxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct rxe_dev *rxe = to_rdev(ibmr->device);
 	struct rxe_mr *mr = to_rmr(ibmr);
 
+	if (!mr_stop_windows(mr))
+		return -EBUSY;
 	xa_erase(&rxe->mrs, mr->index);
 	rxe_mr_put(mr);
 	wait_for_completion(&mr->freed);

@@ -3,6 +3,7 @@
 
 #include "rxe_comp.h"
 #include "rxe_copy.h"
+#include "rxe_local.h"
 #include "rxe_packet.h"
 #include "rxe_qp.h"
 #include "rxe_qp_state.h"
@@ -89,6 +90,21 @@ u32 rxe_req_read_part(u32 length, u32 off)
 	return min_t(u32, length - off, RXE_READ_PART - off % RXE_READ_PART);
 }
 
+/* Local operations have their turn here.  False: it has not come, or it failed. */
+static bool rxe_req_local(struct rxe_qp *qp, struct rxe_swqe *wqe)
+{
+	bool oldest = qp->sq.tail == qp->req.next;
+
+	/* done before: after a rewind it is passed by */
+	if (!wqe->started && !rxe_local_run(qp, wqe))
+		return false;
+	if (oldest && !rxe_qp_is_uc(qp))
+		rxe_comp_done(qp, IB_WC_SUCCESS);
+	else
+		qp->req.next++;
+	return true;
+}
+
 static bool rxe_req_may_send(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
 {
 	const struct rxe_req *req = &qp->req;
@@ -112,13 +128,16 @@ static bool rxe_req_may_send(const struct rxe_qp *qp, const struct rxe_swqe *wqe
 static bool rxe_req_start(struct rxe_qp *qp, struct rxe_swqe *wqe)
 {
 	bool read = rxe_swqe_is_rd_atomic(wqe);
+	bool sink = read && wqe->opcode != IB_WR_ATOMIC_WRITE;
 
 	if (read && !qp->attr.max_rd_atomic) {
 		wqe->status = IB_WC_LOC_QP_OP_ERR;
 		return false;
 	}
-	wqe->status = rxe_wc_status_from_errno(rxe_sg_check(qp->pd, wqe->sge, wqe->num_sge,
-							    read ? IB_ACCESS_LOCAL_WRITE : 0));
+	/* what fits a packet is checked by its copy, before anything is sent */
+	if (sink || wqe->length > qp->mtu)
+		wqe->status = rxe_wc_status_from_errno(rxe_sg_check(qp->pd, wqe->sge, wqe->num_sge,
+						       sink ? IB_ACCESS_LOCAL_WRITE : 0));
 	if (wqe->status != IB_WC_SUCCESS)
 		return false;
 
@@ -138,11 +157,15 @@ static struct rxe_swqe *rxe_req_next(struct rxe_qp *qp)
 	struct rxe_req *req = &qp->req;
 	struct rxe_swqe *wqe;
 
-	if (req->next == rxe_sq_head(&qp->sq))
-		return NULL;
+	do {
+		if (req->next == rxe_sq_head(&qp->sq))
+			return NULL;
+		wqe = rxe_swqe(&qp->sq, req->next);
+		if (wqe->status != IB_WC_SUCCESS)
+			return NULL;
+	} while (rxe_swqe_is_local(wqe) && rxe_req_local(qp, wqe));
 
-	wqe = rxe_swqe(&qp->sq, req->next);
-	if (wqe->status != IB_WC_SUCCESS || !rxe_req_may_send(qp, wqe))
+	if (rxe_swqe_is_local(wqe) || !rxe_req_may_send(qp, wqe))
 		return NULL;
 	if (!wqe->started && !rxe_req_start(qp, wqe))
 		return NULL;
@@ -163,12 +186,17 @@ static void rxe_req_advance(struct rxe_qp *qp, const struct rxe_swqe *wqe, u32 p
 	}
 }
 
-/* First, middle, last or only, of a SEND or a WRITE. */
+/* First, middle, last or only, of what has payload. */
 static u8 rxe_req_opcode(u32 wr_opcode, bool first, bool last)
 {
 	bool imm = wr_opcode == IB_WR_SEND_WITH_IMM || wr_opcode == IB_WR_RDMA_WRITE_WITH_IMM;
-	bool send = wr_opcode == IB_WR_SEND || wr_opcode == IB_WR_SEND_WITH_IMM;
+	bool inv = wr_opcode == IB_WR_SEND_WITH_INV;
+	bool send = wr_opcode == IB_WR_SEND || wr_opcode == IB_WR_SEND_WITH_IMM || inv;
 
+	if (wr_opcode == IB_WR_ATOMIC_WRITE)
+		return ROCE_OP_ATOMIC_WRITE;
+	if (inv && last)
+		return first ? ROCE_OP_SEND_ONLY_INV : ROCE_OP_SEND_LAST_INV;
 	if (send) {
 		if (first && last)
 			return imm ? ROCE_OP_SEND_ONLY_IMM : ROCE_OP_SEND_ONLY;
@@ -209,25 +237,18 @@ static int rxe_req_copy(struct rxe_req_run *run, const struct rxe_swqe *wqe, u32
 static int rxe_req_emit(struct rxe_req_run *run, struct rxe_pkt *pkt,
 			const struct rxe_swqe *wqe, u32 index, u32 off, u32 len)
 {
-	unsigned int hdr_len = rxe_opcodes[pkt->opcode].hdr_len;
-	u8 *buf;
+	u8 *buf = rxe_tx_add_pkt(&run->tx, pkt, len);
 	int err;
 
-	pkt->pad = roce_pad(len);
-	buf = rxe_tx_add(&run->tx, hdr_len + len + pkt->pad);
 	if (!buf) {
 		run->sg_valid = false;	/* the cursor stands at a packet that is skipped */
 		rxe_sg_release(&run->sg);
 		return 0;
 	}
-	rxe_pkt_build(pkt, buf);
-	err = rxe_req_copy(run, wqe, index, off, buf + hdr_len, len);
-	if (err) {
+	err = rxe_req_copy(run, wqe, index, off, buf, len);
+	if (err)
 		rxe_tx_cancel(&run->tx);
-		return err;
-	}
-	memset(buf + hdr_len + len, 0, pkt->pad);
-	return 0;
+	return err;
 }
 
 static void rxe_req_send_data(struct rxe_req_run *run, struct rxe_swqe *wqe)
@@ -259,6 +280,8 @@ static void rxe_req_send_data(struct rxe_req_run *run, struct rxe_swqe *wqe)
 			rxe_req_rewind(qp);
 		return;
 	}
+	if (rxe_swqe_is_rd_atomic(wqe))		/* ATOMIC WRITE */
+		req->rd_out++;
 	rxe_req_advance(qp, wqe, 1, len);
 }
 
@@ -276,34 +299,59 @@ static void rxe_req_send_read(struct rxe_req_run *run, struct rxe_swqe *wqe)
 		.rkey	= wqe->rkey,
 		.length	= part,
 	};
-	u8 *buf = rxe_tx_add(&run->tx, rxe_opcodes[pkt.opcode].hdr_len);
 
-	if (buf)
-		rxe_pkt_build(&pkt, buf);
+	rxe_tx_add_pkt(&run->tx, &pkt, 0);
 	req->rd_out++;
 	rxe_req_advance(qp, wqe, rxe_num_pkts(part, qp->mtu), part);
 }
 
-static void rxe_req_send_atomic(struct rxe_req_run *run, struct rxe_swqe *wqe)
+/* What has no payload and one response: atomics and FLUSH. */
+static void rxe_req_send_single(struct rxe_req_run *run, struct rxe_swqe *wqe)
 {
 	struct rxe_qp *qp = run->qp;
-	bool swap = wqe->opcode == IB_WR_ATOMIC_CMP_AND_SWP;
 	struct rxe_pkt pkt = {
-		.opcode	= ROCE_SERVICE_RC | (swap ? ROCE_OP_COMPARE_SWAP : ROCE_OP_FETCH_ADD),
 		.pkey	= ROCE_DEFAULT_PKEY,
 		.qpn	= qp->attr.dest_qp_num,
 		.psn	= qp->req.psn,
 		.va	= wqe->remote_addr,
 		.rkey	= wqe->rkey,
-		.swap_add = swap ? wqe->swap : wqe->compare_add,
-		.compare = swap ? wqe->compare_add : 0,
 	};
-	u8 *buf = rxe_tx_add(&run->tx, rxe_opcodes[pkt.opcode].hdr_len);
 
-	if (buf)
-		rxe_pkt_build(&pkt, buf);
+	switch (wqe->opcode) {
+	case IB_WR_FLUSH:
+		pkt.opcode = ROCE_OP_FLUSH;
+		pkt.length = wqe->flush.length;
+		pkt.plt = wqe->flush.type;
+		pkt.sel = wqe->flush.level;
+		break;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+		pkt.opcode = ROCE_OP_COMPARE_SWAP;
+		pkt.swap_add = wqe->swap;
+		pkt.compare = wqe->compare_add;
+		break;
+	default:
+		pkt.opcode = ROCE_OP_FETCH_ADD;
+		pkt.swap_add = wqe->compare_add;
+	}
+	rxe_tx_add_pkt(&run->tx, &pkt, 0);
 	qp->req.rd_out++;
 	rxe_req_advance(qp, wqe, 1, wqe->length);
+}
+
+static void rxe_req_send_wqe(struct rxe_req_run *run, struct rxe_swqe *wqe)
+{
+	switch (wqe->opcode) {
+	case IB_WR_RDMA_READ:
+		rxe_req_send_read(run, wqe);
+		break;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+	case IB_WR_FLUSH:
+		rxe_req_send_single(run, wqe);
+		break;
+	default:
+		rxe_req_send_data(run, wqe);
+	}
 }
 
 /* The last packet of a run asks for an ACK: nothing else may follow for long. */
@@ -311,9 +359,10 @@ static void rxe_req_ask(struct rxe_req_run *run)
 {
 	u8 *bth = rxe_tx_last(&run->tx);
 
-	/* READs and atomics are answered anyway */
+	/* what has a response of its own is answered anyway */
 	if (!bth || rxe_qp_is_uc(run->qp) ||
-	    rxe_opcodes[bth[0]].flags & (RXE_OP_READ | RXE_OP_ATOMIC))
+	    rxe_opcodes[bth[0]].flags & (RXE_OP_READ | RXE_OP_ATOMIC | RXE_OP_FLUSH |
+					 RXE_OP_ATOMIC_WRITE))
 		return;
 	rxe_pkt_set_ackreq(bth);
 	run->qp->req.unasked = 0;
@@ -334,12 +383,7 @@ static bool rxe_req_send(struct rxe_qp *qp)
 
 	rxe_tx_begin(&run.tx, qp->rxe, &qp->path, &qp->req.route);
 	do {
-		if (wqe->opcode == IB_WR_RDMA_READ)
-			rxe_req_send_read(&run, wqe);
-		else if (rxe_swqe_is_atomic(wqe))
-			rxe_req_send_atomic(&run, wqe);
-		else
-			rxe_req_send_data(&run, wqe);
+		rxe_req_send_wqe(&run, wqe);
 	} while (--budget && (wqe = rxe_req_next(qp)));
 
 	rxe_req_ask(&run);

@@ -52,7 +52,7 @@ runs()
 	local out
 
 	out=$(RDMA_TEST_ONLY=$2 "$dir/run_kselftest.sh" -t "rdma:$1" 2>&1)
-	sed 's/^#* */## /' <<<"$out"
+	sed 's/^/# | /' <<<"$out"
 	grep -qE "^ok 1 selftests: rdma: $1\$" <<<"$out"
 }
 

@@ -29,6 +29,8 @@ require python3 dpkg-query
 	echo "Bail out! no device to test"
 	exit 1
 }
+# some tests want them
+echo 64 >/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages
 echo "# $(where), kernel $(uname -r), rdma-core $(dpkg-query -W -f '${Version}' rdma-core)"
 timeout -k 5 $((1500 * slow)) python3 "$suites/pyverbs_ktap.py" --list "$suites/pyverbs.skip" \
 	--where "$(where)" --dev "$link1" --gid "$gid1" --ip 10.11.9.1 --netdev "$dev1" \

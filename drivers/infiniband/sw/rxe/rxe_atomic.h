@@ -13,13 +13,14 @@ struct rxe_pkt;
  * @mr:		held by the caller, range checked by rxe_mr_get()
  * @va:		eight aligned bytes (rxe_mr_is_aligned())
  * @pkt:	COMPARE SWAP or FETCH ADD
+ * @orig:	result: what was there before, host order
  *
  * Atomic for the CPUs of this host and for the other QPs of all devices.
  *
- * Context: any.
- * Return: what was there before, host order.
+ * Context: BH disabled.
+ * Return: 0; -EAGAIN as rxe_mr_read(), and nothing was done.
  */
-u64 rxe_mr_atomic(const struct rxe_mr *mr, u64 va, const struct rxe_pkt *pkt);
+int rxe_mr_atomic(const struct rxe_mr *mr, u64 va, const struct rxe_pkt *pkt, u64 *orig);
 
 /**
  * rxe_mr_atomic_write - carry an ATOMIC WRITE out
@@ -29,8 +30,9 @@ u64 rxe_mr_atomic(const struct rxe_mr *mr, u64 va, const struct rxe_pkt *pkt);
  *
  * Nobody sees a part of them, nor what was written before without them later.
  *
- * Context: any.
+ * Context: BH disabled.
+ * Return: as rxe_mr_atomic().
  */
-void rxe_mr_atomic_write(const struct rxe_mr *mr, u64 va, const u8 *data);
+int rxe_mr_atomic_write(const struct rxe_mr *mr, u64 va, const u8 *data);
 
 #endif /* RXE_ATOMIC_H */

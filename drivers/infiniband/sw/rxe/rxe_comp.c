@@ -20,6 +20,7 @@
  * @sg_index:	element that @sg belongs to
  * @sg_psn:	PSN of the response that @sg stands at
  * @sg_valid:	@sg is set up
+ * @waits:	a page must be faulted in before it can go on
  */
 struct rxe_comp_run {
 	struct rxe_qp		*qp;
@@ -27,6 +28,7 @@ struct rxe_comp_run {
 	u32			sg_index;
 	struct roce_psn		sg_psn;
 	bool			sg_valid;
+	bool			waits;
 };
 
 static const enum ib_wc_opcode rxe_wc_opcode[] = {
@@ -193,6 +195,7 @@ static int rxe_comp_scatter(struct rxe_comp_run *run, struct rxe_swqe *wqe,
 			    struct roce_psn psn, u32 off, const void *data, u32 len)
 {
 	struct rxe_qp *qp = run->qp;
+	int err;
 
 	if (!run->sg_valid || run->sg_index != qp->sq.tail || !roce_psn_eq(run->sg_psn, psn)) {
 		if (run->sg_valid)
@@ -203,7 +206,17 @@ static int rxe_comp_scatter(struct rxe_comp_run *run, struct rxe_swqe *wqe,
 		run->sg_valid = true;
 	}
 	run->sg_psn = roce_psn_add(psn, 1);
-	return rxe_sg_write(&run->sg, data, len);
+	err = rxe_sg_write(&run->sg, data, len);
+	if (err == -EAGAIN)
+		err = rxe_sg_wait(&run->sg, &qp->req.fault);
+	run->waits = err == -EAGAIN;
+	return err;
+}
+
+static void rxe_comp_store_failed(struct rxe_comp_run *run)
+{
+	if (!run->waits)
+		rxe_comp_fail(run->qp, IB_WC_LOC_PROT_ERR);
 }
 
 /* The element that a response with data belongs to, or NULL: lost or stale. */
@@ -271,7 +284,7 @@ static void rxe_comp_read(struct rxe_comp_run *run, const struct rxe_pkt *pkt)
 		return;
 	}
 	if (rxe_comp_scatter(run, wqe, pkt->psn, off, pkt->payload, pkt->payload_len)) {
-		rxe_comp_fail(qp, IB_WC_LOC_PROT_ERR);
+		rxe_comp_store_failed(run);
 		return;
 	}
 	rxe_comp_stored(qp, wqe, pkt,
@@ -290,7 +303,7 @@ static void rxe_comp_atomic(struct rxe_comp_run *run, const struct rxe_pkt *pkt)
 		return;
 	}
 	if (rxe_comp_scatter(run, wqe, pkt->psn, 0, &pkt->orig, sizeof(pkt->orig))) {
-		rxe_comp_fail(qp, IB_WC_LOC_PROT_ERR);
+		rxe_comp_store_failed(run);
 		return;
 	}
 	rxe_comp_stored(qp, wqe, pkt, true);
@@ -319,14 +332,17 @@ bool rxe_comp_run(struct rxe_qp *qp)
 	unsigned int budget = RXE_COMP_BUDGET;
 	struct rxe_pkt pkt;
 
-	while (rxe_qp_can_complete(rxe_qp_state(qp)) &&
+	while (!run.waits && rxe_qp_can_complete(rxe_qp_state(qp)) &&
 	       rxe_qp_next_packet(qp, &qp->req.rxq, &pkt, &budget)) {
 		if (pkt.info->flags & RXE_OP_RESPONSE)
 			rxe_comp_packet(&run, &pkt);
 		else
 			rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_OPCODE);
+		if (run.waits)
+			rxe_rx_again(qp->rxe, qp->req.rxq.cur);
 	}
 	if (run.sg_valid)
 		rxe_sg_release(&run.sg);
-	return !budget;
+	qp->req.exec.sleep |= run.waits;
+	return run.waits || !budget;
 }

@@ -6,6 +6,7 @@
 #include <linux/string.h>
 #include <rdma/ib_verbs.h>
 
+struct rxe_fault;
 struct rxe_mr;
 struct rxe_pd;
 
@@ -40,9 +41,11 @@ static inline void rxe_memcpy(void *dst, const void *src, size_t len)
  * @dst:	destination
  * @len:	bytes
  *
- * Context: any.
+ * Context: BH disabled.
+ * Return: 0; -EAGAIN: a page must be faulted in first, see rxe_odp.h; part of
+ * @dst may have been written.
  */
-void rxe_mr_read(const struct rxe_mr *mr, u64 va, void *dst, unsigned int len);
+int rxe_mr_read(const struct rxe_mr *mr, u64 va, void *dst, unsigned int len);
 
 /**
  * rxe_mr_write - copy into an MR
@@ -51,22 +54,32 @@ void rxe_mr_read(const struct rxe_mr *mr, u64 va, void *dst, unsigned int len);
  * @src:	source
  * @len:	bytes
  *
- * Context: any.
+ * Context: BH disabled.
+ * Return: as rxe_mr_read().
  */
-void rxe_mr_write(const struct rxe_mr *mr, u64 va, const void *src, unsigned int len);
+int rxe_mr_write(const struct rxe_mr *mr, u64 va, const void *src, unsigned int len);
+
+/**
+ * rxe_mr_begin - what rxe_mr_ptr() finds stays there until rxe_mr_end()
+ *
+ * Context: BH disabled until rxe_mr_end().
+ */
+void rxe_mr_begin(const struct rxe_mr *mr);
+void rxe_mr_end(const struct rxe_mr *mr);
 
 /**
  * rxe_mr_ptr - kernel address of a byte of an MR
+ * @mr:		as for rxe_mr_read(), after rxe_mr_begin()
+ * @va:		the byte
+ * @write:	it will be written
  *
- * As for rxe_mr_read(); the bytes up to the end of its page follow there.
+ * Return: the address, with the bytes up to the end of the page behind it;
+ * NULL: the page must be faulted in first.
  */
-void *rxe_mr_ptr(const struct rxe_mr *mr, u64 va);
+void *rxe_mr_ptr(const struct rxe_mr *mr, u64 va, bool write);
 
 /* Can the eight bytes there be changed at once?  As for rxe_mr_read(). */
-static inline bool rxe_mr_is_aligned(const struct rxe_mr *mr, u64 va)
-{
-	return IS_ALIGNED((uintptr_t)rxe_mr_ptr(mr, va), sizeof(u64));
-}
+bool rxe_mr_is_aligned(const struct rxe_mr *mr, u64 va);
 
 /**
  * struct rxe_sg_cursor - a place in a list of SGEs
@@ -77,6 +90,7 @@ static inline bool rxe_mr_is_aligned(const struct rxe_mr *mr, u64 va)
  * @cur:	current SGE
  * @off:	offset in it, bytes
  * @mr:		MR of the current SGE, with a reference; NULL when not looked up yet
+ * @run:	bytes of the copy under way
  *
  * Lives on an executor's stack: an MR is held for one run at the most, so
  * that dereg_mr never waits for a peer; a transient one for one copy.
@@ -89,6 +103,7 @@ struct rxe_sg_cursor {
 	unsigned int		cur;
 	u32			off;
 	struct rxe_mr		*mr;
+	u32			run;
 };
 
 /**
@@ -120,7 +135,8 @@ void rxe_sg_seek(struct rxe_sg_cursor *c, u64 offset);
  * @len:	bytes
  *
  * Return: 0; -EINVAL, -EACCES or -ERANGE as rxe_mr_get(), or -ERANGE at the
- * end of the list: then the cursor's place is undefined.
+ * end of the list; -EAGAIN as rxe_mr_read(): rxe_sg_wait() tells for what.
+ * After an error the cursor's place is of no use for another copy.
  */
 int rxe_sg_read(struct rxe_sg_cursor *c, void *dst, unsigned int len);
 
@@ -147,6 +163,15 @@ int rxe_sg_write(struct rxe_sg_cursor *c, const void *src, unsigned int len);
  * Return: 0, or the error of the first SGE that rxe_mr_get() refuses.
  */
 int rxe_sg_check(struct rxe_pd *pd, const struct ib_sge *sge, unsigned int num_sge, int access);
+
+/**
+ * rxe_sg_wait - after -EAGAIN, what to wait for
+ * @c:		cursor
+ * @f:		the executor's
+ *
+ * Return: as rxe_fault_wait().
+ */
+int rxe_sg_wait(const struct rxe_sg_cursor *c, struct rxe_fault *f);
 
 /**
  * rxe_sg_release - drop the MR that the cursor holds

@@ -15,6 +15,7 @@
 #include "rxe_mr.h"
 #include "rxe_mw.h"
 #include "rxe_netdev.h"
+#include "rxe_odp.h"
 #include "rxe_pd.h"
 #include "rxe_qp.h"
 #include "rxe_restrack.h"
@@ -30,6 +31,11 @@
 #define RXE_VENDOR_ID		0xffffff	/* not an OUI: users know soft RoCE by it */
 #define RXE_PAGE_SIZE_CAP	0xfffff000	/* 4 KiB and any power of two above */
 #define RXE_CA_ACK_DELAY	15		/* 4.096 us << 15 = 134 ms, for the scheduler */
+
+/* On-demand paging: whatever a transport has, it has there too. */
+#define RXE_ODP_UD	(IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV | IB_ODP_SUPPORT_SRQ_RECV)
+#define RXE_ODP_UC	(RXE_ODP_UD | IB_ODP_SUPPORT_WRITE)
+#define RXE_ODP_RC	(RXE_ODP_UC | IB_ODP_SUPPORT_READ | IB_ODP_SUPPORT_ATOMIC)
 
 void rxe_device_event(struct rxe_dev *rxe, enum ib_event_type event)
 {
@@ -76,7 +82,7 @@ static int rxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr
 					  IB_DEVICE_ATOMIC_WRITE |
 					  IB_DEVICE_FLUSH_GLOBAL |
 					  RXE_DEVICE_FLUSH_PERSISTENT,
-		.kernel_cap_flags	= IBK_ALLOW_USER_UNREG,
+		.kernel_cap_flags	= IBK_ALLOW_USER_UNREG | IBK_ON_DEMAND_PAGING,
 		.max_send_sge		= RXE_MAX_SGE,
 		.max_recv_sge		= RXE_MAX_SGE,
 		.max_sge_rd		= RXE_MAX_SGE_RD,
@@ -97,6 +103,14 @@ static int rxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr
 		.max_ah			= RXE_MAX_AH,
 		.max_pkeys		= RXE_PKEY_TBL_LEN,
 		.local_ca_ack_delay	= RXE_CA_ACK_DELAY,
+		.odp_caps		= {
+			.general_caps	= IB_ODP_SUPPORT,
+			.per_transport_caps = {
+				.rc_odp_caps = RXE_ODP_RC,
+				.uc_odp_caps = RXE_ODP_UC,
+				.ud_odp_caps = RXE_ODP_UD,
+			},
+		},
 	};
 	return 0;
 }
@@ -219,6 +233,7 @@ static const struct ib_device_ops rxe_dev_ops = {
 	.uverbs_abi_ver = RXE_UVERBS_ABI_VERSION,
 
 	.add_gid = rxe_add_gid,
+	.advise_mr = rxe_advise_mr,
 	.alloc_hw_port_stats = rxe_alloc_hw_port_stats,
 	.alloc_mr = rxe_alloc_mr,
 	.alloc_mw = rxe_alloc_mw,
@@ -269,6 +284,7 @@ static const struct ib_device_ops rxe_dev_ops = {
 	.query_qp = rxe_query_qp,
 	.query_srq = rxe_query_srq,
 	.reg_user_mr = rxe_reg_user_mr,
+	.reg_user_mr_dmabuf = rxe_reg_user_mr_dmabuf,
 	.report_port_event = rxe_report_port_event,
 	.req_notify_cq = rxe_req_notify_cq,
 	.rereg_user_mr = rxe_rereg_user_mr,

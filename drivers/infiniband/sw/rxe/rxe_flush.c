@@ -22,7 +22,7 @@
 static void flush_persistent(const struct rxe_mr *mr, u64 va, u64 len)
 {
 	while (len) {
-		void *p = rxe_mr_ptr(mr, va);
+		void *p = rxe_mr_ptr(mr, va, true);
 		u64 n = min_t(u64, len, PAGE_SIZE - offset_in_page(p));
 
 		arch_wb_cache_pmem(p, n);
@@ -63,7 +63,7 @@ int rxe_flush_check_mr(const struct rxe_mr *mr)
 	if (!IS_ENABLED(CONFIG_ARCH_HAS_PMEM_API))
 		return -EINVAL;
 	for (off = 0; off < mr->length; off += n) {
-		void *p = rxe_mr_ptr(mr, mr->iova + off);
+		void *p = rxe_mr_ptr(mr, mr->iova + off, true);
 
 		n = min_t(u64, mr->length - off, PAGE_SIZE - offset_in_page(p));
 		if (region_intersects(virt_to_phys(p), n, IORESOURCE_MEM,

@@ -9,7 +9,9 @@
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 
+struct dma_buf;
 struct rxe_dev;
+struct rxe_odp;
 struct rxe_pd;
 struct ib_umem;
 
@@ -17,6 +19,8 @@ enum rxe_mr_type {
 	RXE_MR_DMA,	/* all of kernel memory, for kernel users */
 	RXE_MR_USER,	/* pinned user memory */
 	RXE_MR_FAST,	/* a kernel user's, see rxe_fastreg.c */
+	RXE_MR_ODP,	/* user memory that is paged in on demand */
+	RXE_MR_DMABUF,	/* memory of another driver, mapped by it */
 };
 
 /**
@@ -39,7 +43,9 @@ enum rxe_mr_type {
  * @block:	see @blocks
  * @index:	place in the table of the device
  * @variant:	random low byte of the key
- * @umem:	the pin, owned
+ * @umem:	RXE_MR_USER: the pin, owned
+ * @odp:	RXE_MR_ODP: the mirror, owned
+ * @dmabuf:	RXE_MR_DMABUF: the buffer, with a reference, mapped and begun
  * @windows:	memory windows bound to it; negative: none may be any more
  * @ref:	one for the table, one for each holder (rxe_mr_get())
  * @freed:	completed when @ref reaches zero; dereg waits for it
@@ -64,6 +70,8 @@ struct rxe_mr {
 	u32			index;
 	u8			variant;
 	struct ib_umem		*umem;
+	struct rxe_odp		*odp;
+	struct dma_buf		*dmabuf;
 	atomic_t		windows;
 	refcount_t		ref;
 	struct completion	freed;
@@ -124,9 +132,13 @@ struct ib_mr *rxe_mr_create_fast(struct ib_pd *ibpd, u32 max_blocks);
 
 /* ib_device_ops */
 struct ib_dmah;
+struct uverbs_attr_bundle;
 struct ib_mr *rxe_get_dma_mr(struct ib_pd *ibpd, int access);
 struct ib_mr *rxe_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
 			      struct ib_dmah *dmah, struct ib_udata *udata);
+struct ib_mr *rxe_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 iova, int fd,
+				     int access, struct ib_dmah *dmah,
+				     struct uverbs_attr_bundle *attrs);
 struct ib_mr *rxe_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 length, u64 iova,
 				int access, struct ib_pd *ibpd, struct ib_udata *udata);
 int rxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);

@@ -31,6 +31,7 @@
  * @sg:		place in the SGEs of element @sg_index
  * @sg_index:	element that @sg belongs to
  * @sg_valid:	@sg is set up
+ * @waits:	a page must be faulted in before it can go on
  */
 struct rxe_req_run {
 	struct rxe_qp		*qp;
@@ -38,6 +39,7 @@ struct rxe_req_run {
 	struct rxe_sg_cursor	sg;
 	u32			sg_index;
 	bool			sg_valid;
+	bool			waits;
 };
 
 bool rxe_req_outstanding(const struct rxe_qp *qp)
@@ -214,6 +216,8 @@ static u8 rxe_req_opcode(u32 wr_opcode, bool first, bool last)
 static int rxe_req_copy(struct rxe_req_run *run, const struct rxe_swqe *wqe, u32 index, u32 off,
 			u8 *to, u32 len)
 {
+	int err;
+
 	if (wqe->flags & IB_SEND_INLINE) {
 		memcpy(to, wqe->data + off, len);
 		return 0;
@@ -226,13 +230,16 @@ static int rxe_req_copy(struct rxe_req_run *run, const struct rxe_swqe *wqe, u32
 		run->sg_index = index;
 		run->sg_valid = true;
 	}
-	return rxe_sg_read(&run->sg, to, len);
+	err = rxe_sg_read(&run->sg, to, len);
+	if (err == -EAGAIN)
+		err = rxe_sg_wait(&run->sg, &run->qp->req.fault);
+	return err;
 }
 
 /*
  * Add one packet with @len bytes of payload, from @off of the message, to the
  * run.  A packet that finds no memory counts as lost and is sent again later.
- * Returns an errno of the SGEs: the packet was taken back.
+ * Returns an errno of the SGEs: the packet was taken back; -EAGAIN with @waits.
  */
 static int rxe_req_emit(struct rxe_req_run *run, struct rxe_pkt *pkt,
 			const struct rxe_swqe *wqe, u32 index, u32 off, u32 len)
@@ -246,8 +253,10 @@ static int rxe_req_emit(struct rxe_req_run *run, struct rxe_pkt *pkt,
 		return 0;
 	}
 	err = rxe_req_copy(run, wqe, index, off, buf, len);
-	if (err)
+	if (err) {
 		rxe_tx_cancel(&run->tx);
+		run->waits = err == -EAGAIN;
+	}
 	return err;
 }
 
@@ -268,12 +277,16 @@ static void rxe_req_send_data(struct rxe_req_run *run, struct rxe_swqe *wqe)
 		.length	= wqe->length,
 		.imm	= wqe->imm,
 	};
+	int err;
 
 	if (!rxe_qp_is_uc(qp) && ++req->unasked >= req->window / 4) {
 		pkt.ackreq = true;
 		req->unasked = 0;
 	}
-	if (rxe_req_emit(run, &pkt, wqe, req->next, req->off, len)) {
+	err = rxe_req_emit(run, &pkt, wqe, req->next, req->off, len);
+	if (err == -EAGAIN)
+		return;
+	if (err) {
 		wqe->status = IB_WC_LOC_PROT_ERR;
 		/* what went out before it has asked for no ACK: again, up to here */
 		if (!rxe_qp_is_uc(qp))
@@ -384,13 +397,14 @@ static bool rxe_req_send(struct rxe_qp *qp)
 	rxe_tx_begin(&run.tx, qp->rxe, &qp->path, &qp->req.route);
 	do {
 		rxe_req_send_wqe(&run, wqe);
-	} while (--budget && (wqe = rxe_req_next(qp)));
+	} while (--budget && !run.waits && (wqe = rxe_req_next(qp)));
 
 	rxe_req_ask(&run);
 	if (run.sg_valid)
 		rxe_sg_release(&run.sg);
 	rxe_tx_end(&run.tx);
-	return !budget;
+	qp->req.exec.sleep |= run.waits;
+	return run.waits || !budget;
 }
 
 /* Two datagrams can share a burst when everything ahead of the BTH is equal. */
@@ -416,9 +430,12 @@ static int rxe_req_send_datagram(struct rxe_req_run *run, struct rxe_swqe *wqe)
 		.qkey	= wqe->qkey & BIT(31) ? qp->attr.qkey : wqe->qkey,
 		.sqpn	= qp->qpn,
 	};
+	int err;
 
-	qp->req.psn = roce_psn_add(qp->req.psn, 1);
-	return rxe_req_emit(run, &pkt, wqe, qp->req.next, 0, wqe->length);
+	err = rxe_req_emit(run, &pkt, wqe, qp->req.next, 0, wqe->length);
+	if (err != -EAGAIN)
+		qp->req.psn = roce_psn_add(qp->req.psn, 1);
+	return err;
 }
 
 /* What is not acknowledged is done once it has been handed to IP: [tail, next). */
@@ -443,6 +460,7 @@ static bool rxe_req_send_datagrams(struct rxe_qp *qp)
 	enum ib_wc_status failed = IB_WC_SUCCESS;
 	const struct rxe_path *path = NULL;
 	unsigned int budget = RXE_REQ_BUDGET;
+	int err;
 
 	while (budget && qp->req.next != rxe_sq_head(&qp->sq)) {
 		struct rxe_swqe *wqe = rxe_swqe(&qp->sq, qp->req.next);
@@ -456,7 +474,10 @@ static bool rxe_req_send_datagrams(struct rxe_qp *qp)
 			path = &wqe->path;
 			rxe_tx_begin(&run.tx, qp->rxe, path, NULL);
 		}
-		failed = rxe_wc_status_from_errno(rxe_req_send_datagram(&run, wqe));
+		err = rxe_req_send_datagram(&run, wqe);
+		if (err == -EAGAIN)
+			break;
+		failed = rxe_wc_status_from_errno(err);
 		if (failed != IB_WC_SUCCESS)
 			break;
 		qp->req.next++;
@@ -471,7 +492,8 @@ static bool rxe_req_send_datagrams(struct rxe_qp *qp)
 		rxe_req_unacked_failed(qp, failed);
 	else
 		rxe_req_sent_done(qp);
-	return !budget;
+	qp->req.exec.sleep |= run.waits;
+	return run.waits || !budget;
 }
 
 /* In ERR and SQE everything posted completes as flushed.  True: more to fetch. */
@@ -514,7 +536,8 @@ static bool rxe_req_run_connected(struct rxe_qp *qp)
 		return false;	/* failed just now: the next round flushes */
 
 	more |= rxe_sq_fetch(qp);
-	more |= rxe_req_send(qp);
+	if (!qp->req.exec.sleep)	/* one page at a time */
+		more |= rxe_req_send(qp);
 	rxe_req_check_failed(qp);
 	rxe_retry_arm(qp);
 	if (rxe_qp_state(qp) == IB_QPS_SQD && !rxe_req_outstanding(qp))
@@ -589,9 +612,17 @@ static void rxe_req_put(struct rxe_exec *x)
 	rxe_qp_put(container_of(x, struct rxe_qp, req.exec));
 }
 
+static void rxe_req_prepare(struct rxe_exec *x)
+{
+	struct rxe_qp *qp = container_of(x, struct rxe_qp, req.exec);
+
+	rxe_fault_handle(&qp->req.fault);
+}
+
 void rxe_req_init(struct rxe_qp *qp)
 {
-	rxe_exec_init(&qp->req.exec, rxe_req_run, rxe_req_get, rxe_req_put);
+	rxe_exec_init(&qp->req.exec, rxe_req_run, rxe_req_get, rxe_req_put,
+		      rxe_req_prepare);
 	rxe_rxq_init(&qp->req.rxq);
 	rxe_route_init(&qp->req.route);
 	rxe_retry_init(qp);

@@ -6,6 +6,7 @@
 #include "rxe_cq.h"
 #include "rxe_flush.h"
 #include "rxe_mr.h"
+#include "rxe_odp.h"
 #include "rxe_qp.h"
 #include "rxe_qp_state.h"
 #include "rxe_resp.h"
@@ -25,6 +26,7 @@
  * @sg:		place in the receive WQE in use
  * @sg_valid:	@sg is set up
  * @budget:	packets left
+ * @waits:	a page must be faulted in before it can go on
  */
 struct rxe_resp_run {
 	struct rxe_qp		*qp;
@@ -35,6 +37,7 @@ struct rxe_resp_run {
 	struct rxe_sg_cursor	sg;
 	bool			sg_valid;
 	unsigned int		budget;
+	bool			waits;
 };
 
 static void rxe_resp_drop_sg(struct rxe_resp_run *run)
@@ -79,6 +82,19 @@ static struct rxe_mr *rxe_resp_mr(struct rxe_resp_run *run, u32 key, int access,
 	}
 	*va += mem->delta;
 	return mem->mr;
+}
+
+/*
+ * A copy found no page.  Return: -EAGAIN: the run ends, and the next one begins
+ * with the same packet; or what came of bringing the page.
+ */
+static int rxe_resp_wait(struct rxe_resp_run *run, const struct rxe_mr *mr, u64 va, u32 len,
+			 bool write)
+{
+	int err = rxe_fault_wait(&run->qp->resp.fault, run->qp->pd, rxe_mr_key(mr), va, len, write);
+
+	run->waits = err == -EAGAIN;
+	return err;
 }
 
 /* One packet that answers, without payload; @orig: for an ATOMIC ACK. */
@@ -197,33 +213,40 @@ static void rxe_resp_respond(struct rxe_resp_run *run, const struct rxe_pkt *pkt
 	run->qp->resp.ack_due = false;
 }
 
-/* Atomics, ATOMIC WRITE and FLUSH: done in one packet, answered in one.  False: refused. */
-static bool rxe_resp_do_single(struct rxe_resp_run *run, const struct rxe_pkt *pkt, u64 *orig)
+/* Atomics, ATOMIC WRITE and FLUSH: done in one packet, answered in one.  Return: -EAGAIN as rxe_resp_wait(). */
+static int rxe_resp_do_single(struct rxe_resp_run *run, const struct rxe_pkt *pkt, u64 *orig)
 {
 	struct rxe_mr *mr;
 	u64 va = pkt->va;
+	int err;
 
 	if (pkt->info->flags & RXE_OP_FLUSH)
-		return !rxe_flush_mem(run->qp, pkt, false);
+		return rxe_flush_mem(run->qp, pkt, false);
 
 	mr = rxe_resp_mr(run, pkt->rkey, pkt->info->flags & RXE_OP_ATOMIC ?
 			 IB_ACCESS_REMOTE_ATOMIC : IB_ACCESS_REMOTE_WRITE, &va, sizeof(u64));
 	if (!mr || !rxe_mr_is_aligned(mr, va))
-		return false;
+		return -EINVAL;
 	if (pkt->info->flags & RXE_OP_ATOMIC)
-		*orig = rxe_mr_atomic(mr, va, pkt);
+		err = rxe_mr_atomic(mr, va, pkt, orig);
 	else
-		rxe_mr_atomic_write(mr, va, pkt->payload);
+		err = rxe_mr_atomic_write(mr, va, pkt->payload);
+	if (err)
+		err = rxe_resp_wait(run, mr, va, sizeof(u64), true);
 	rxe_resp_used_mem(run);
-	return true;
+	return err;
 }
 
 static void rxe_resp_exec_single(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
 {
 	struct rxe_resp *resp = &run->qp->resp;
 	u64 orig = 0;
+	int err;
 
-	if (!rxe_resp_do_single(run, pkt, &orig)) {
+	err = rxe_resp_do_single(run, pkt, &orig);
+	if (err == -EAGAIN)
+		return;
+	if (err) {
 		rxe_resp_fatal(run, resp->psn, ROCE_NAK_REM_ACCESS, IB_WC_SUCCESS);
 		return;
 	}
@@ -291,20 +314,26 @@ static void rxe_resp_read_packet(struct rxe_resp_run *run)
 	};
 	struct rxe_mr *mr = NULL;
 	u64 va = rd->va;
+	int err = 0;
 	u8 *buf;
 
 	if (len) {
 		mr = rxe_resp_mr(run, rd->rkey, IB_ACCESS_REMOTE_READ, &va, len);
-		if (!mr) {	/* deregistered since the request was checked */
-			rd->active = false;
-			rxe_resp_fatal(run, rd->psn, ROCE_NAK_REM_ACCESS, IB_WC_SUCCESS);
-			return;
-		}
+		if (!mr)	/* deregistered since the request was checked */
+			goto failed;
 	}
 	buf = rxe_tx_add_pkt(&run->tx, &pkt, len);
 	if (buf && len)
-		rxe_mr_read(mr, va, buf, len);
+		err = rxe_mr_read(mr, va, buf, len);
+	if (err) {
+		rxe_tx_cancel(&run->tx);
+		err = rxe_resp_wait(run, mr, va, len, false);
+	}
 	rxe_resp_used_mem(run);
+	if (err == -EAGAIN)
+		return;
+	if (err)
+		goto failed;
 
 	rd->first = false;
 	rd->psn = roce_psn_add(rd->psn, 1);
@@ -312,11 +341,17 @@ static void rxe_resp_read_packet(struct rxe_resp_run *run)
 	rd->resid -= len;
 	if (!rd->resid)
 		rd->active = false;
+	return;
+
+failed:
+	rd->active = false;
+	rxe_resp_fatal(run, rd->psn, ROCE_NAK_REM_ACCESS, IB_WC_SUCCESS);
 }
 
 static bool rxe_resp_exec_send(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
 {
 	struct rxe_qp *qp = run->qp;
+	int err;
 
 	if (pkt->info->flags & RXE_OP_FIRST) {
 		rxe_resp_drop_sg(run);
@@ -328,7 +363,14 @@ static bool rxe_resp_exec_send(struct rxe_resp_run *run, const struct rxe_pkt *p
 		rxe_sg_seek(&run->sg, qp->resp.received);
 		run->sg_valid = true;
 	}
-	if (rxe_sg_write(&run->sg, pkt->payload, pkt->payload_len)) {
+	err = rxe_sg_write(&run->sg, pkt->payload, pkt->payload_len);
+	if (err == -EAGAIN)
+		err = rxe_sg_wait(&run->sg, &qp->resp.fault);
+	if (err == -EAGAIN) {
+		run->waits = true;
+		return false;
+	}
+	if (err) {
 		rxe_resp_fatal(run, qp->resp.psn, ROCE_NAK_REM_OP, IB_WC_LOC_PROT_ERR);
 		return false;
 	}
@@ -340,6 +382,7 @@ static bool rxe_resp_exec_send(struct rxe_resp_run *run, const struct rxe_pkt *p
 static bool rxe_resp_exec_write(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
 {
 	struct rxe_resp *resp = &run->qp->resp;
+	int err = -EINVAL;
 	struct rxe_mr *mr;
 	u64 va;
 
@@ -353,12 +396,17 @@ static bool rxe_resp_exec_write(struct rxe_resp_run *run, const struct rxe_pkt *
 		va = resp->write_va;
 		mr = rxe_resp_mr(run, resp->write_rkey, IB_ACCESS_REMOTE_WRITE, &va,
 				 pkt->payload_len);
-		if (!mr) {
+		if (mr)
+			err = rxe_mr_write(mr, va, pkt->payload, pkt->payload_len);
+		if (err == -EAGAIN)
+			err = rxe_resp_wait(run, mr, va, pkt->payload_len, true);
+		rxe_resp_used_mem(run);
+		if (err == -EAGAIN)
+			return false;
+		if (err) {
 			rxe_resp_fatal(run, resp->psn, ROCE_NAK_REM_ACCESS, IB_WC_SUCCESS);
 			return false;
 		}
-		rxe_mr_write(mr, va, pkt->payload, pkt->payload_len);
-		rxe_resp_used_mem(run);
 	}
 	resp->write_va += pkt->payload_len;
 	resp->write_resid -= pkt->payload_len;
@@ -493,12 +541,14 @@ static bool rxe_resp_run_connected(struct rxe_qp *qp)
 		return false;
 
 	rxe_tx_begin(&run.tx, qp->rxe, &qp->path, &qp->resp.route);
-	while (run.budget && rxe_qp_can_receive(rxe_qp_state(qp))) {
+	while (run.budget && !run.waits && rxe_qp_can_receive(rxe_qp_state(qp))) {
 		if (qp->resp.read.active) {
 			rxe_resp_read_packet(&run);
 			run.budget--;
 		} else if (rxe_qp_next_packet(qp, &qp->resp.rxq, &pkt, &run.budget)) {
 			rxe_resp_packet(&run, &pkt);
+			if (run.waits)
+				rxe_rx_again(qp->rxe, qp->resp.rxq.cur);
 		} else {
 			break;
 		}
@@ -508,7 +558,8 @@ static bool rxe_resp_run_connected(struct rxe_qp *qp)
 	rxe_resp_drop_sg(&run);
 	rxe_resp_drop_mem(&run);
 	rxe_tx_end(&run.tx);
-	return !run.budget;
+	qp->resp.exec.sleep = run.waits;
+	return run.waits || !run.budget;
 }
 
 /* The others' WQEs stay in the SRQ: only what this QP has taken is flushed. */
@@ -565,9 +616,17 @@ static void rxe_resp_put(struct rxe_exec *x)
 	rxe_qp_put(container_of(x, struct rxe_qp, resp.exec));
 }
 
+static void rxe_resp_prepare(struct rxe_exec *x)
+{
+	struct rxe_qp *qp = container_of(x, struct rxe_qp, resp.exec);
+
+	rxe_fault_handle(&qp->resp.fault);
+}
+
 void rxe_resp_init(struct rxe_qp *qp)
 {
-	rxe_exec_init(&qp->resp.exec, rxe_resp_run, rxe_resp_get, rxe_resp_put);
+	rxe_exec_init(&qp->resp.exec, rxe_resp_run, rxe_resp_get, rxe_resp_put,
+		      rxe_resp_prepare);
 	rxe_rxq_init(&qp->resp.rxq);
 	rxe_route_init(&qp->resp.route);
 }

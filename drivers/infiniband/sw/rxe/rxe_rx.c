@@ -564,6 +564,16 @@ enum rxe_rx_result rxe_rx_next(struct rxe_dev *rxe, struct sk_buff *skb, u32 qpn
 	return RXE_RX_GOOD;
 }
 
+void rxe_rx_again(struct rxe_dev *rxe, struct sk_buff *skb)
+{
+	struct rxe_skb_cb *cb = rxe_skb_cb(skb);
+	unsigned int len = cb->off - --cb->seg * cb->seg_size;
+
+	cb->off -= len;
+	rxe_count_add(rxe, RXE_CNT_RCVD_PKTS, -1);
+	rxe_count_add(rxe, RXE_CNT_RCVD_BYTES, -(u64)len);
+}
+
 void rxe_rx_free(struct sk_buff *skb)
 {
 	struct rxe_ns *ns = rxe_skb_cb(skb)->ns;

@@ -139,6 +139,13 @@ enum rxe_rx_result {
 enum rxe_rx_result rxe_rx_next(struct rxe_dev *rxe, struct sk_buff *skb, u32 qpn,
 			       struct rxe_pkt *pkt);
 
+/**
+ * rxe_rx_again - the next packet shall be the same again
+ * @rxe:	device, for counters
+ * @skb:	burst, after rxe_rx_next() said RXE_RX_GOOD
+ */
+void rxe_rx_again(struct rxe_dev *rxe, struct sk_buff *skb);
+
 /* Free a burst, used up or not, and its handle reference. */
 void rxe_rx_free(struct sk_buff *skb);
 

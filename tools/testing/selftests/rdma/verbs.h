@@ -119,8 +119,14 @@ struct test {
 	bool		lone;		/* needs one device only */
 };
 
-extern const struct test data_tests[], error_tests[], qp_tests[], process_tests[];
-extern const struct test srq_tests[], event_tests[];
-extern const struct test window_tests[], atomic_tests[], rereg_tests[], huge_tests[];
+/* Rights that all MRs of end_make() have beside those of the test. */
+extern int more_access;
+
+void run_test(const struct test *list, const char *name, struct end *a, struct end *b,
+	      const char *arg);
+
+extern const struct test data_tests[], error_tests[], qp_tests[], process_tests[], srq_tests[],
+			  event_tests[], window_tests[], atomic_tests[], rereg_tests[],
+			  odp_tests[], dmabuf_tests[], huge_tests[];
 
 #endif /* VERBS_H */

@@ -46,6 +46,9 @@ demo: bootstrap
 test:
 	scripts/test
 
+test-suites:
+	scripts/test --long
+
 bootstrap:
 	@scripts/bootstrap
 
@@ -63,8 +66,9 @@ help:
 	@echo 'Try and test (as root on Debian; a virtual machine runs the module):'
 	@echo '  demo            two namespaces, RDMA between them; KERNEL=6.1|6.12|7.3'
 	@echo '  test            everything, on all kernels'
+	@echo '  test-suites     the suites of others (rdma-core, perftest, UCX, MPI ...), long'
 	@echo '  check           static checks'
 	@echo '  modules-all     build/KERNEL/rdma_rxe.ko for all kernels'
 
 .PHONY: modules clean install uninstall dkms-install dkms-uninstall deb \
-	modules-all check demo test bootstrap help
+	modules-all check demo test test-suites bootstrap help

@@ -213,7 +213,8 @@ static int mw_check_bind(const struct rxe_mw *mw, const struct rxe_qp *qp,
 {
 	if (mw->ibmw.pd != &qp->pd->ibpd || rxe_key_index(wqe->mw.new_key) != mw->index)
 		return -EINVAL;
-	if (wqe->mw.access & ~RXE_MW_ACCESS)
+	/* peers alone use a window, so local rights are void; some ask for them */
+	if (wqe->mw.access & ~(RXE_MW_ACCESS | IB_ACCESS_LOCAL_WRITE))
 		return -EACCES;
 	if (mw_is_type1(mw))
 		return wqe->mw.access & IB_ZERO_BASED ? -EACCES : 0;
@@ -227,7 +228,7 @@ static void mw_set(struct rxe_mw *mw, struct rxe_qp *qp, const struct rxe_swqe *
 {
 	mw->variant = wqe->mw.new_key;
 	mw->mr = mr;
-	mw->access = wqe->mw.access;
+	mw->access = wqe->mw.access & RXE_MW_ACCESS;
 	mw->va = wqe->mw.addr;
 	mw->length = wqe->mw.length;
 	if (mw_is_type1(mw))

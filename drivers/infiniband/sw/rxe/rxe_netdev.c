@@ -2,8 +2,9 @@
 /*
  * What happens to a link's netdev and to addresses.
  *
- * Up, down and carrier of the netdev come from the notifier below; the core
- * tells of them too (.report_port_event), but not for bonds. Addresses are those of the netdev, of bridges, bonds
+ * Up, down and carrier of the netdev come from the notifier below; newer cores
+ * tell of them too (.report_port_event), but not for bonds: who comes second
+ * finds nothing new. Addresses are those of the netdev, of bridges, bonds
  * and VLANs above it and of macvlans in other namespaces: each event asks all
  * ports, which is cheap since one usable GID settles it.
  */

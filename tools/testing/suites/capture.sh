@@ -28,14 +28,14 @@ capture()
 	local file=$tmp/$1.pcap dump
 
 	shift
-	in_ns "$ns1" tcpdump -Z root -i "$dev1" -n -p -s 0 -B 65536 -U -w "$file" udp port 4791 \
+	ip netns exec "$ns1" tcpdump -Z root -i "$dev1" -n -p -s 0 -B 65536 -U -w "$file" udp port 4791 \
 		>"$file.log" 2>&1 &
 	dump=$!
 	check poll_until 15 file_has "$file.log" "listening on"
 	"$@"
 	# what the kernel has for it yet
 	sleep 0.5
-	kill -INT "$dump"
+	kill "$dump"
 	wait "$dump"
 	check file_has "$file.log" "^0 packets dropped by kernel"
 }

@@ -93,6 +93,7 @@ static void rxe_comp_una(struct rxe_qp *qp, struct roce_psn una)
 {
 	rxe_req_acked(qp, roce_psn_diff(una, qp->req.una));
 	qp->req.una = una;
+	rxe_token_acked(&qp->token, una);
 	rxe_retry_progress(qp);
 }
 

@@ -157,7 +157,7 @@ bool rxe_qp_next_packet(struct rxe_qp *qp, struct rxe_rxq *rxq, struct rxe_pkt *
 			unsigned int *budget)
 {
 	while (*budget && rxe_qp_next_burst(qp, rxq, budget)) {
-		enum rxe_rx_result result = rxe_rx_next(qp->rxe, rxq->cur, qp->qpn, pkt);
+		enum rxe_rx_result result = rxe_rx_next(qp, rxq->cur, pkt);
 		enum rxe_drop why;
 
 		if (result == RXE_RX_END) {
@@ -239,6 +239,7 @@ static void rxe_qp_init(struct rxe_qp *qp, struct rxe_dev *rxe, struct ib_qp_ini
 	qp->state = IB_QPS_RESET;
 	qp->mtu = ib_mtu_enum_to_int(rxe_netdev_mtu(rxe->ndev));
 	qp->path.sgid = NULL;
+	rxe_token_init(&qp->token);
 	rxe_req_init(qp);
 	rxe_resp_init(qp);
 }
@@ -308,6 +309,7 @@ int rxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	rxe_qp_withdraw(qp);
 	rxe_exec_disable(&qp->req.exec);
 	rxe_exec_disable(&qp->resp.exec);
+	rxe_token_disconnect(qp);
 	/* timers first: their handlers touch the QP without a reference */
 	rxe_retry_fini(qp);
 	rxe_qp_put(qp);
@@ -399,6 +401,7 @@ int rxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 
 int __init rxe_qp_module_init(void)
 {
+	rxe_token_module_init();
 	rxe_qpn_next = get_random_u32_inclusive(RXE_QPN_MIN, RXE_QPN_MAX);
 	return 0;
 }

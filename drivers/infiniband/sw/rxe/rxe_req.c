@@ -333,6 +333,7 @@ static bool rxe_req_send(struct rxe_qp *qp)
 		return false;
 
 	rxe_tx_begin(&run.tx, qp->rxe, &qp->path, &qp->req.route);
+	run.tx.token = rxe_token_tx_request(qp);
 	do {
 		if (wqe->opcode == IB_WR_RDMA_READ)
 			rxe_req_send_read(&run, wqe);

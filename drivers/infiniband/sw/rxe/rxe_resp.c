@@ -219,6 +219,9 @@ static void rxe_resp_duplicate(struct rxe_resp_run *run, const struct rxe_pkt *p
 	u64 orig;
 
 	rxe_count(qp->rxe, RXE_CNT_DUP_REQ);
+	/* it had no answer that it could use */
+	rxe_token_end(qp);
+	run->tx.token = 0;
 	if (pkt->info->flags & RXE_OP_ATOMIC) {
 		if (rxe_rd_ring_find_atomic(&qp->resp.rd, pkt, &orig))
 			rxe_resp_atomic_ack(run, pkt->psn, orig);
@@ -452,6 +455,7 @@ static bool rxe_resp_run_connected(struct rxe_qp *qp)
 		return false;
 
 	rxe_tx_begin(&run.tx, qp->rxe, &qp->path, &qp->resp.route);
+	run.tx.token = rxe_token_tx(qp);
 	while (run.budget && rxe_qp_can_receive(rxe_qp_state(qp))) {
 		if (qp->resp.read.active) {
 			rxe_resp_read_packet(&run);

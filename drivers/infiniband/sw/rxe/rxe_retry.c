@@ -118,6 +118,7 @@ static void rxe_retry_again(struct rxe_qp *qp, const char *why, bool timeout)
 	r->progress = jiffies;
 	r->rewound = true;
 	rxe_count(qp->rxe, RXE_CNT_COMP_RETRY);
+	rxe_token_end(qp);
 	rxe_req_lost(qp, timeout);
 	rxe_req_rewind(qp);
 }

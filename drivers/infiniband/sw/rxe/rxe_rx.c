@@ -142,6 +142,7 @@ static enum rxe_drop rxe_rx_accept(struct rxe_rx_sock *rs, struct sk_buff *skb, 
 		.ns		= rs->ns,
 		.ifindex	= ifindex,
 		.seg_size	= seg_size,
+		.summed		= skb->ip_summed == CHECKSUM_PARTIAL || udp_hdr(skb)->check,
 	};
 	return RXE_DROP_NONE;
 }
@@ -519,8 +520,27 @@ static bool rxe_rx_icrc_ok(const struct sk_buff *skb, u16 seg, const u8 *data, u
 	return ipv4 && seg && rxe_icrc(&flow, id, data, len) == icrc;
 }
 
-static enum rxe_drop rxe_rx_packet(const struct sk_buff *skb, u16 seg, const u8 *data,
-				   unsigned int len, u32 qpn, struct rxe_pkt *pkt)
+/*
+ * Has a proven peer put the token of the pair there?  Only under a UDP checksum
+ * (udp_lib_checksum_complete() has seen to it, or a netdev that computes none for
+ * packets that do not leave the host).
+ */
+static bool rxe_rx_token_ok(struct rxe_qp *qp, const struct sk_buff *skb, struct roce_psn psn,
+			    const u8 *data, unsigned int len)
+{
+	u64 token = rxe_token_rx(qp);
+
+	if (!token || !rxe_skb_cb((struct sk_buff *)skb)->summed)
+		return false;
+	if (get_unaligned((const __le32 *)(data + len - ROCE_ICRC_SIZE)) !=
+	    rxe_token_field(token, psn))
+		return false;
+	rxe_count(qp->rxe, RXE_CNT_RX_TOKENS);
+	return true;
+}
+
+static enum rxe_drop rxe_rx_packet(struct rxe_qp *qp, const struct sk_buff *skb, u16 seg,
+				   const u8 *data, unsigned int len, struct rxe_pkt *pkt)
 {
 	enum rxe_drop why;
 
@@ -530,15 +550,19 @@ static enum rxe_drop rxe_rx_packet(const struct sk_buff *skb, u16 seg, const u8 
 	if (why)
 		return why;
 	/* GRO merges by addresses and ports, which QPs may share. */
-	if (pkt->qpn != qpn)
+	if (pkt->qpn != qp->qpn)
 		return RXE_DROP_NO_QP;
+	if (rxe_rx_token_ok(qp, skb, pkt->psn, data, len))
+		return RXE_DROP_NONE;
 	if (!rxe_rx_icrc_ok(skb, seg, data, len))
 		return RXE_DROP_ICRC;
+	/* once in a burst is enough */
+	if (!seg)
+		rxe_token_prove(qp);
 	return RXE_DROP_NONE;
 }
 
-enum rxe_rx_result rxe_rx_next(struct rxe_dev *rxe, struct sk_buff *skb, u32 qpn,
-			       struct rxe_pkt *pkt)
+enum rxe_rx_result rxe_rx_next(struct rxe_qp *qp, struct sk_buff *skb, struct rxe_pkt *pkt)
 {
 	struct rxe_skb_cb *cb = rxe_skb_cb(skb);
 	enum rxe_drop why;
@@ -554,13 +578,13 @@ enum rxe_rx_result rxe_rx_next(struct rxe_dev *rxe, struct sk_buff *skb, u32 qpn
 	seg = cb->seg++;
 	cb->off += len;
 
-	why = rxe_rx_packet(skb, seg, data, len, qpn, pkt);
+	why = rxe_rx_packet(qp, skb, seg, data, len, pkt);
 	if (why) {
-		rxe_rx_drop(rxe, qpn, why);
+		rxe_rx_drop(qp->rxe, qp->qpn, why);
 		return RXE_RX_BAD;
 	}
-	rxe_count(rxe, RXE_CNT_RCVD_PKTS);
-	rxe_count_add(rxe, RXE_CNT_RCVD_BYTES, len);
+	rxe_count(qp->rxe, RXE_CNT_RCVD_PKTS);
+	rxe_count_add(qp->rxe, RXE_CNT_RCVD_BYTES, len);
 	return RXE_RX_GOOD;
 }
 

@@ -19,6 +19,7 @@
 struct net;
 struct rxe_dev;
 struct rxe_ns;
+struct rxe_qp;
 struct sock;
 struct socket;
 
@@ -87,6 +88,7 @@ void rxe_rx_sock_close(struct rxe_rx_sock *rs);
  * @ns:		the handle it came through, with a reference on its memory
  * @ifindex:	where it came in
  * @seg_size:	bytes of each packet, BTH to ICRC
+ * @summed:	it has a UDP checksum, which is right
  * @off:	of the next packet, from skb->data
  * @seg:	number of the next packet, added to the IPv4 ID
  */
@@ -95,6 +97,7 @@ struct rxe_skb_cb {
 	int		ifindex;
 	u16		seg_size;
 	u16		seg;
+	bool		summed;
 	u32		off;
 };
 
@@ -124,20 +127,18 @@ enum rxe_rx_result {
 
 /**
  * rxe_rx_next - take the next packet out of a burst
- * @rxe:	device, for counters
+ * @qp:		QP it must be for
  * @skb:	burst
- * @qpn:	QPN it must be for
  * @pkt:	result; its payload points into the skb or into a per-CPU buffer
  *		that holds until the next call on this CPU
  *
- * Parses and verifies the ICRC.  One packet for each call, good or bad: the
+ * Parses and verifies the ICRC, or the token that a proven peer has put there.  One packet for each call, good or bad: the
  * caller's budget bounds what a stranger can make it do.
  *
  * Context: BH disabled, inside an executor.
  * Return: what became of it; @pkt is valid after RXE_RX_GOOD.
  */
-enum rxe_rx_result rxe_rx_next(struct rxe_dev *rxe, struct sk_buff *skb, u32 qpn,
-			       struct rxe_pkt *pkt);
+enum rxe_rx_result rxe_rx_next(struct rxe_qp *qp, struct sk_buff *skb, struct rxe_pkt *pkt);
 
 /* Free a burst, used up or not, and its handle reference. */
 void rxe_rx_free(struct sk_buff *skb);

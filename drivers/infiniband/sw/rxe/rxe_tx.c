@@ -24,6 +24,7 @@
 #include "rxe_route.h"
 #include "rxe_rx.h"
 #include "rxe_stats.h"
+#include "rxe_token.h"
 #include "rxe_tx.h"
 
 /* Packets in one burst: what GRO, and many NICs' segmentation, stop at. */
@@ -253,11 +254,15 @@ static int rxe_tx_start_burst(struct rxe_tx *tx)
 /* Write the ICRC of the packet that was added last. */
 static void rxe_tx_close_packet(struct rxe_tx *tx)
 {
+	const struct roce_bth *bth = (const struct roce_bth *)tx->last;
 	__le32 icrc;
 
 	if (!tx->last)
 		return;
-	icrc = rxe_icrc(&tx->flow, tx->segs - 1, tx->last, tx->last_len);
+	if (tx->token)
+		icrc = rxe_token_field(tx->token, roce_psn(be32_to_cpu(bth->apsn)));
+	else
+		icrc = rxe_icrc(&tx->flow, tx->segs - 1, tx->last, tx->last_len);
 	memcpy(tx->last + tx->last_len, &icrc, sizeof(icrc));
 	tx->last = NULL;
 }
@@ -373,6 +378,8 @@ static void rxe_tx_flush(struct rxe_tx *tx)
 	rxe_count(tx->rxe, RXE_CNT_TX_BURSTS);
 	rxe_count_add(tx->rxe, RXE_CNT_SENT_PKTS, tx->segs);
 	rxe_count_add(tx->rxe, RXE_CNT_SENT_BYTES, bytes);
+	if (tx->token)
+		rxe_count_add(tx->rxe, RXE_CNT_TX_TOKENS, tx->segs);
 }
 
 void rxe_tx_begin(struct rxe_tx *tx, struct rxe_dev *rxe, const struct rxe_path *path,
@@ -383,6 +390,7 @@ void rxe_tx_begin(struct rxe_tx *tx, struct rxe_dev *rxe, const struct rxe_path 
 	tx->route = route;
 	tx->skb = NULL;
 	tx->dst = NULL;
+	tx->token = 0;
 	tx->last = NULL;
 	tx->max_segs = 0;
 	tx->seg_size = 0;

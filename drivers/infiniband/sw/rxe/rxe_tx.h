@@ -24,6 +24,8 @@ struct rxe_route;
  * @route:	cache or NULL
  * @skb:	the burst under construction, NULL when none
  * @dst:	its route, with a reference
+ * @token:	RXE_TOKEN_VALID and what stands for the ICRCs, or 0; the caller
+ *		may set it after rxe_tx_begin()
  * @flow:	for the ICRC
  * @last:	BTH of the last packet, its ICRC not yet written
  * @last_len:	its bytes, without ICRC
@@ -35,7 +37,7 @@ struct rxe_route;
  *		there is a route: the peer's NAK is faster than a timeout
  * @sent:	packets handed to IP in this run
  *
- * Owned by rxe_tx.c; others read @err alone.
+ * Owned by rxe_tx.c; others read @err and write @token alone.
  */
 struct rxe_tx {
 	struct rxe_dev		*rxe;
@@ -43,6 +45,7 @@ struct rxe_tx {
 	struct rxe_route	*route;
 	struct sk_buff		*skb;
 	struct dst_entry	*dst;
+	u64			token;
 	struct rxe_icrc_flow	flow;
 	u8			*last;
 	unsigned int		last_len;

@@ -2,6 +2,7 @@
 /* Copies between packets and registered memory. */
 #include <linux/err.h>
 #include <linux/minmax.h>
+#include <linux/sizes.h>
 #include <linux/string.h>
 
 #include "rxe_access.h"
@@ -33,28 +34,55 @@ void *rxe_mr_ptr(const struct rxe_mr *mr, u64 va)
 	return mr_ptr(mr, va, &room);
 }
 
-void rxe_mr_read(const struct rxe_mr *mr, u64 va, void *dst, unsigned int len)
+/* Blocks that happen to lie behind one another are one span, up to a burst's worth. */
+void rxe_span_find(struct rxe_span *s, const struct rxe_mr *mr, u64 va)
 {
-	while (len) {
-		u64 room;
-		void *src = mr_ptr(mr, va, &room);
-		unsigned int n = min_t(u64, len, room);
+	u64 i, size;
 
-		rxe_memcpy(dst, src, n);
+	s->va = va;
+	s->ptr = mr_ptr(mr, va, &s->len);
+	if (mr->type == RXE_MR_DMA)
+		return;
+	size = 1ULL << mr->block_shift;
+	i = (va - mr->iova + mr->first_offset) >> mr->block_shift;
+	while (s->len < SZ_64K && ++i < mr->nr_blocks && mr->blocks[i] == s->ptr + s->len)
+		s->len += size;
+}
+
+void rxe_mr_read(const struct rxe_mr *mr, struct rxe_span *s, u64 va, void *dst,
+		 unsigned int len)
+{
+	u8 *src = rxe_span_ptr(s, va, len);
+	unsigned int n;
+
+	if (likely(src)) {
+		rxe_memcpy(dst, src, len);
+		return;
+	}
+	while (len) {
+		rxe_span_find(s, mr, va);
+		n = min_t(u64, len, s->len);
+		rxe_memcpy(dst, s->ptr, n);
 		dst += n;
 		va += n;
 		len -= n;
 	}
 }
 
-void rxe_mr_write(const struct rxe_mr *mr, u64 va, const void *src, unsigned int len)
+void rxe_mr_write(const struct rxe_mr *mr, struct rxe_span *s, u64 va, const void *src,
+		  unsigned int len)
 {
-	while (len) {
-		u64 room;
-		void *dst = mr_ptr(mr, va, &room);
-		unsigned int n = min_t(u64, len, room);
+	u8 *dst = rxe_span_ptr(s, va, len);
+	unsigned int n;
 
-		rxe_memcpy(dst, src, n);
+	if (likely(dst)) {
+		rxe_memcpy(dst, src, len);
+		return;
+	}
+	while (len) {
+		rxe_span_find(s, mr, va);
+		n = min_t(u64, len, s->len);
+		rxe_memcpy(s->ptr, src, n);
 		src += n;
 		va += n;
 		len -= n;
@@ -66,6 +94,7 @@ static void sg_drop_mr(struct rxe_sg_cursor *c)
 	if (c->mr)
 		rxe_mr_put(c->mr);
 	c->mr = NULL;
+	c->span.len = 0;
 }
 
 void rxe_sg_init(struct rxe_sg_cursor *c, struct rxe_pd *pd, const struct ib_sge *sge,
@@ -129,7 +158,7 @@ int rxe_sg_read(struct rxe_sg_cursor *c, void *dst, unsigned int len)
 		if (run < 0)
 			return run;
 		n = min_t(s64, len, run);
-		rxe_mr_read(c->mr, c->sge[c->cur].addr + c->off, dst, n);
+		rxe_mr_read(c->mr, &c->span, c->sge[c->cur].addr + c->off, dst, n);
 		dst += n;
 		c->off += n;
 		len -= n;
@@ -146,7 +175,7 @@ int rxe_sg_write(struct rxe_sg_cursor *c, const void *src, unsigned int len)
 		if (run < 0)
 			return run;
 		n = min_t(s64, len, run);
-		rxe_mr_write(c->mr, c->sge[c->cur].addr + c->off, src, n);
+		rxe_mr_write(c->mr, &c->span, c->sge[c->cur].addr + c->off, src, n);
 		src += n;
 		c->off += n;
 		len -= n;

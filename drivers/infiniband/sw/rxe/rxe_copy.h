@@ -34,26 +34,56 @@ static inline void rxe_memcpy(void *dst, const void *src, size_t len)
 }
 
 /**
+ * struct rxe_span - bytes of an MR that follow each other in kernel memory
+ * @va:		the first
+ * @ptr:	where it is
+ * @len:	their number; 0: nothing is known
+ *
+ * Kept by who goes through an MR from one end to the other; it knows nothing of
+ * the MR's reference or its range.
+ */
+struct rxe_span {
+	u64	va;
+	u8	*ptr;
+	u64	len;
+};
+
+/* Look up the span that begins at @va. */
+void rxe_span_find(struct rxe_span *s, const struct rxe_mr *mr, u64 va);
+
+/* Where @len bytes at @va are, NULL if the span does not have all of them. */
+static inline u8 *rxe_span_ptr(const struct rxe_span *s, u64 va, unsigned int len)
+{
+	u64 off = va - s->va;
+
+	return off < s->len && len <= s->len - off ? s->ptr + off : NULL;
+}
+
+/**
  * rxe_mr_read - copy out of an MR
  * @mr:		held by the caller, range checked by rxe_mr_get()
+ * @s:		span of this MR, of the caller's last access, or with length 0
  * @va:		first byte
  * @dst:	destination
  * @len:	bytes
  *
  * Context: any.
  */
-void rxe_mr_read(const struct rxe_mr *mr, u64 va, void *dst, unsigned int len);
+void rxe_mr_read(const struct rxe_mr *mr, struct rxe_span *s, u64 va, void *dst,
+		 unsigned int len);
 
 /**
  * rxe_mr_write - copy into an MR
  * @mr:		as for rxe_mr_read()
+ * @s:		likewise
  * @va:		first byte
  * @src:	source
  * @len:	bytes
  *
  * Context: any.
  */
-void rxe_mr_write(const struct rxe_mr *mr, u64 va, const void *src, unsigned int len);
+void rxe_mr_write(const struct rxe_mr *mr, struct rxe_span *s, u64 va, const void *src,
+		  unsigned int len);
 
 /**
  * rxe_mr_ptr - kernel address of a byte of an MR
@@ -71,6 +101,7 @@ void *rxe_mr_ptr(const struct rxe_mr *mr, u64 va);
  * @cur:	current SGE
  * @off:	offset in it, bytes
  * @mr:		MR of the current SGE, with a reference; NULL when not looked up yet
+ * @span:	of @mr, where the last copy was
  *
  * Lives on an executor's stack: an MR is held for one run at the most, so
  * that dereg_mr never waits for a peer.
@@ -83,6 +114,7 @@ struct rxe_sg_cursor {
 	unsigned int		cur;
 	u32			off;
 	struct rxe_mr		*mr;
+	struct rxe_span		span;
 };
 
 /**

@@ -223,11 +223,81 @@ static int rxe_req_emit(struct rxe_req_run *run, struct rxe_pkt *pkt,
 	rxe_pkt_build(pkt, buf);
 	err = rxe_req_copy(run, wqe, index, off, buf + hdr_len, len);
 	if (err) {
-		rxe_tx_cancel(&run->tx);
+		rxe_tx_cancel(&run->tx, 1);
 		return err;
 	}
 	memset(buf + hdr_len + len, 0, pkt->pad);
 	return 0;
+}
+
+/* What could not be read fails when its turn comes; what was sent before it stays. */
+static void rxe_req_gather_failed(struct rxe_qp *qp, struct rxe_swqe *wqe)
+{
+	wqe->status = IB_WC_LOC_PROT_ERR;
+	/* what went out before it has asked for no ACK: again, up to here */
+	if (!rxe_qp_is_uc(qp))
+		rxe_req_rewind(qp);
+}
+
+/* Full packets in the middle of a message that can go now, with one that asks for an ACK. */
+static u32 rxe_req_num_middles(const struct rxe_qp *qp, const struct rxe_swqe *wqe, u32 limit)
+{
+	const struct rxe_req *req = &qp->req;
+	u32 num, quarter = req->window / 4;
+
+	if (!req->off)
+		return 0;
+	num = min((wqe->length - req->off - 1) / qp->mtu, limit);
+	if (rxe_qp_is_uc(qp))
+		return num;
+	num = min_t(u32, num, req->window - roce_psn_diff(req->psn, req->una));
+	return min(num, quarter > req->unasked ? quarter - req->unasked : 1);
+}
+
+/*
+ * The short way for most packets of a long message: headers that differ in the
+ * PSN alone.  Returns the number of packets; 0: take the long way.
+ */
+static u32 rxe_req_send_middles(struct rxe_req_run *run, struct rxe_swqe *wqe, u32 limit)
+{
+	struct rxe_qp *qp = run->qp;
+	struct rxe_req *req = &qp->req;
+	struct rxe_pkt pkt = {
+		.opcode	= rxe_qp_service(qp) | rxe_req_opcode(wqe->opcode, false, false),
+		.pkey	= ROCE_DEFAULT_PKEY,
+		.qpn	= qp->attr.dest_qp_num,
+	};
+	const unsigned int hdr_len = sizeof(struct roce_bth), len = hdr_len + qp->mtu;
+	u32 i, num = rxe_req_num_middles(qp, wqe, limit);
+	struct roce_bth bth;
+	u8 *buf;
+
+	if (num < 2)
+		return 0;
+	buf = rxe_tx_add_many(&run->tx, len, &num);
+	if (!buf)
+		return 0;
+	rxe_pkt_build(&pkt, (u8 *)&bth);
+	for (i = 0; i < num; i++, buf += len + ROCE_ICRC_SIZE) {
+		bth.apsn = cpu_to_be32(roce_psn_add(req->psn, i).v);
+		memcpy(buf, &bth, hdr_len);
+		if (rxe_req_copy(run, wqe, req->next, req->off + i * qp->mtu, buf + hdr_len,
+				 qp->mtu))
+			break;
+	}
+	if (i < num)
+		rxe_tx_cancel(&run->tx, num - i);
+	req->unasked += i;
+	if (i && !rxe_qp_is_uc(qp) && req->unasked >= req->window / 4) {
+		rxe_pkt_set_ackreq(rxe_tx_last(&run->tx));
+		req->unasked = 0;
+	}
+	rxe_req_advance(qp, wqe, i, i * qp->mtu);
+	if (i < num) {
+		rxe_req_gather_failed(qp, wqe);
+		return i + 1;
+	}
+	return i;
 }
 
 static void rxe_req_send_data(struct rxe_req_run *run, struct rxe_swqe *wqe)
@@ -253,10 +323,7 @@ static void rxe_req_send_data(struct rxe_req_run *run, struct rxe_swqe *wqe)
 		req->unasked = 0;
 	}
 	if (rxe_req_emit(run, &pkt, wqe, req->next, req->off, len)) {
-		wqe->status = IB_WC_LOC_PROT_ERR;
-		/* what went out before it has asked for no ACK: again, up to here */
-		if (!rxe_qp_is_uc(qp))
-			rxe_req_rewind(qp);
+		rxe_req_gather_failed(qp, wqe);
 		return;
 	}
 	rxe_req_advance(qp, wqe, 1, len);
@@ -325,6 +392,7 @@ static bool rxe_req_send(struct rxe_qp *qp)
 	struct rxe_req_run run = { .qp = qp };
 	unsigned int budget = RXE_REQ_BUDGET;
 	struct rxe_swqe *wqe;
+	u32 sent;
 
 	if (qp->req.retry.rnr_wait)
 		return false;
@@ -335,13 +403,20 @@ static bool rxe_req_send(struct rxe_qp *qp)
 	rxe_tx_begin(&run.tx, qp->rxe, &qp->path, &qp->req.route);
 	run.tx.token = rxe_token_tx_request(qp);
 	do {
-		if (wqe->opcode == IB_WR_RDMA_READ)
+		sent = 1;
+		if (wqe->opcode == IB_WR_RDMA_READ) {
 			rxe_req_send_read(&run, wqe);
-		else if (rxe_swqe_is_atomic(wqe))
+		} else if (rxe_swqe_is_atomic(wqe)) {
 			rxe_req_send_atomic(&run, wqe);
-		else
-			rxe_req_send_data(&run, wqe);
-	} while (--budget && (wqe = rxe_req_next(qp)));
+		} else {
+			sent = rxe_req_send_middles(&run, wqe, budget);
+			if (!sent) {
+				rxe_req_send_data(&run, wqe);
+				sent = 1;
+			}
+		}
+		budget -= sent;
+	} while (budget && (wqe = rxe_req_next(qp)));
 
 	rxe_req_ask(&run);
 	if (run.sg_valid)

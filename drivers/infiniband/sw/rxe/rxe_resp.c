@@ -21,6 +21,7 @@
  * @mr:		MR of the last WRITE or READ packet, with a reference, or NULL
  * @mr_key:	its key
  * @mr_access:	the right that it was looked up for
+ * @span:	of @mr, where the last copy was
  * @sg:		place in the receive WQE in use
  * @sg_valid:	@sg is set up
  * @budget:	packets left
@@ -31,6 +32,7 @@ struct rxe_resp_run {
 	struct rxe_mr		*mr;
 	u32			mr_key;
 	int			mr_access;
+	struct rxe_span		span;
 	struct rxe_sg_cursor	sg;
 	bool			sg_valid;
 	unsigned int		budget;
@@ -48,6 +50,7 @@ static void rxe_resp_drop_mr(struct rxe_resp_run *run)
 	if (run->mr)
 		rxe_mr_put(run->mr);
 	run->mr = NULL;
+	run->span.len = 0;
 }
 
 /* The MR for a remote access; held until another one is needed or the run ends. */
@@ -277,7 +280,7 @@ static void rxe_resp_read_packet(struct rxe_resp_run *run)
 	if (buf) {
 		rxe_pkt_build(&pkt, buf);
 		if (len)
-			rxe_mr_read(mr, rd->va, buf + hdr_len, len);
+			rxe_mr_read(mr, &run->span, rd->va, buf + hdr_len, len);
 		memset(buf + hdr_len + len, 0, pkt.pad);
 	}
 
@@ -287,6 +290,54 @@ static void rxe_resp_read_packet(struct rxe_resp_run *run)
 	rd->resid -= len;
 	if (!rd->resid)
 		rd->active = false;
+}
+
+/*
+ * The short way for most responses of a long READ: headers that differ in the
+ * PSN alone.  False: take the long way.
+ */
+static bool rxe_resp_read_middles(struct rxe_resp_run *run)
+{
+	struct rxe_qp *qp = run->qp;
+	struct rxe_resp_read *rd = &qp->resp.read;
+	struct rxe_pkt pkt = {
+		.opcode	= ROCE_SERVICE_RC | ROCE_OP_READ_RESP_MIDDLE,
+		.pkey	= ROCE_DEFAULT_PKEY,
+		.qpn	= qp->attr.dest_qp_num,
+	};
+	const unsigned int hdr_len = sizeof(struct roce_bth), len = hdr_len + qp->mtu;
+	u32 i, num = min((rd->resid - 1) / qp->mtu, run->budget);
+	struct roce_bth bth;
+	struct rxe_mr *mr;
+	u8 *buf;
+
+	if (rd->first || !rd->resid || num < 2)
+		return false;
+	mr = rxe_resp_mr(run, rd->rkey, IB_ACCESS_REMOTE_READ, rd->va, num * qp->mtu);
+	if (!mr)
+		return false;
+	buf = rxe_tx_add_many(&run->tx, len, &num);
+	if (!buf)
+		return false;
+	rxe_pkt_build(&pkt, (u8 *)&bth);
+	for (i = 0; i < num; i++, buf += len + ROCE_ICRC_SIZE) {
+		bth.apsn = cpu_to_be32(roce_psn_add(rd->psn, i).v);
+		memcpy(buf, &bth, hdr_len);
+		rxe_mr_read(mr, &run->span, rd->va + i * qp->mtu, buf + hdr_len, qp->mtu);
+	}
+	rd->psn = roce_psn_add(rd->psn, num);
+	rd->va += num * qp->mtu;
+	rd->resid -= num * qp->mtu;
+	run->budget -= num;
+	return true;
+}
+
+static void rxe_resp_read(struct rxe_resp_run *run)
+{
+	if (rxe_resp_read_middles(run))
+		return;
+	rxe_resp_read_packet(run);
+	run->budget--;
 }
 
 static bool rxe_resp_exec_send(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
@@ -330,7 +381,7 @@ static bool rxe_resp_exec_write(struct rxe_resp_run *run, const struct rxe_pkt *
 			rxe_resp_fatal(run, resp->psn, ROCE_NAK_REM_ACCESS, IB_WC_SUCCESS);
 			return false;
 		}
-		rxe_mr_write(mr, resp->write_va, pkt->payload, pkt->payload_len);
+		rxe_mr_write(mr, &run->span, resp->write_va, pkt->payload, pkt->payload_len);
 	}
 	resp->write_va += pkt->payload_len;
 	resp->write_resid -= pkt->payload_len;
@@ -445,6 +496,56 @@ static void rxe_resp_packet(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
 	}
 }
 
+/* Is one more full packet of the message at hand sure to be accepted? */
+static bool rxe_resp_takes_middle(const struct rxe_qp *qp)
+{
+	const struct rxe_resp *resp = &qp->resp;
+
+	if (!resp->rxq.cur || !rxe_qp_can_receive(rxe_qp_state(qp)))
+		return false;
+	switch (resp->msg) {
+	case RXE_MSG_SEND:
+		return qp->rq.cur.valid && (u64)resp->received + qp->mtu <= qp->rq.cur.length &&
+		       (u64)resp->received + qp->mtu <= RXE_MAX_MSG_SZ;
+	case RXE_MSG_WRITE:
+		return resp->write_resid >= qp->mtu &&
+		       (qp->attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE);
+	default:
+		return false;
+	}
+}
+
+/*
+ * The short way for most packets of a long message: those that rxe_resp_check()
+ * could have nothing against.
+ */
+static void rxe_resp_middles(struct rxe_resp_run *run)
+{
+	struct rxe_qp *qp = run->qp;
+	struct rxe_resp *resp = &qp->resp;
+	bool send = resp->msg == RXE_MSG_SEND;
+	u8 opcode = rxe_qp_service(qp) | (send ? ROCE_OP_SEND_MIDDLE : ROCE_OP_WRITE_MIDDLE);
+	struct rxe_pkt pkt = {
+		.info		= &rxe_opcodes[opcode],
+		.payload_len	= qp->mtu,
+	};
+	bool ackreq;
+
+	while (run->budget && rxe_resp_takes_middle(qp)) {
+		pkt.payload = rxe_rx_middle(qp, resp->rxq.cur, opcode, resp->psn, qp->mtu,
+					    &ackreq);
+		if (!pkt.payload)
+			return;
+		run->budget--;
+		resp->nak_sent = false;
+		if (!(send ? rxe_resp_exec_send(run, &pkt) : rxe_resp_exec_write(run, &pkt)))
+			return;
+		resp->psn = roce_psn_add(resp->psn, 1);
+		if (ackreq && !rxe_qp_is_uc(qp))
+			resp->ack_due = true;
+	}
+}
+
 /* True: budget used up. */
 static bool rxe_resp_run_connected(struct rxe_qp *qp)
 {
@@ -458,10 +559,10 @@ static bool rxe_resp_run_connected(struct rxe_qp *qp)
 	run.tx.token = rxe_token_tx(qp);
 	while (run.budget && rxe_qp_can_receive(rxe_qp_state(qp))) {
 		if (qp->resp.read.active) {
-			rxe_resp_read_packet(&run);
-			run.budget--;
+			rxe_resp_read(&run);
 		} else if (rxe_qp_next_packet(qp, &qp->resp.rxq, &pkt, &run.budget)) {
 			rxe_resp_packet(&run, &pkt);
+			rxe_resp_middles(&run);
 		} else {
 			break;
 		}

@@ -470,28 +470,47 @@ void rxe_rx_sock_close(struct rxe_rx_sock *rs)
 	kfree_rcu(rs, rcu);
 }
 
-/*
- * The bytes of a packet in one piece: in place if they are so in the skb, else
- * copied to this CPU's buffer.
- */
-static const u8 *rxe_rx_contiguous(const struct sk_buff *skb, unsigned int off, unsigned int len)
+/* Find the piece of the skb that @off is in.  False: there is none that the CPU can reach. */
+static bool rxe_rx_find_piece(const struct sk_buff *skb, struct rxe_skb_cb *cb, unsigned int off)
 {
 	unsigned int pos = skb_headlen(skb);
 	const skb_frag_t *frag;
-	u8 *bounce;
 	int i;
 
-	if (off + len <= pos)
-		return skb->data + off;
-
-	for (i = 0; i < skb_shinfo(skb)->nr_frags && off >= pos; i++) {
+	if (off < pos) {
+		cb->piece = skb->data;
+		cb->piece_end = pos;
+		return true;
+	}
+	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++) {
 		frag = &skb_shinfo(skb)->frags[i];
-		if (off + len <= pos + skb_frag_size(frag) &&
-		    !PageHighMem(skb_frag_page(frag)))
-			return (u8 *)skb_frag_address(frag) + off - pos;
+		if (off < pos + skb_frag_size(frag)) {
+			if (PageHighMem(skb_frag_page(frag)))
+				return false;
+			cb->piece = (u8 *)skb_frag_address(frag) - pos;
+			cb->piece_end = pos + skb_frag_size(frag);
+			return true;
+		}
 		pos += skb_frag_size(frag);
 	}
+	return false;
+}
 
+/*
+ * The bytes of a packet in one piece: in place if they are so in the skb, else
+ * copied to this CPU's buffer.  Offsets only go up.
+ */
+static const u8 *rxe_rx_contiguous(const struct sk_buff *skb, struct rxe_skb_cb *cb,
+				   unsigned int off, unsigned int len)
+{
+	u8 *bounce;
+
+	if (likely(off + len <= cb->piece_end))
+		return cb->piece + off;
+	if (rxe_rx_find_piece(skb, cb, off) && off + len <= cb->piece_end)
+		return cb->piece + off;
+
+	cb->piece_end = 0;
 	if (len > RXE_RX_BOUNCE)
 		return NULL;
 	bounce = this_cpu_ptr(rxe_rx_bounce);
@@ -574,7 +593,7 @@ enum rxe_rx_result rxe_rx_next(struct rxe_qp *qp, struct sk_buff *skb, struct rx
 		return RXE_RX_END;
 
 	len = min_t(unsigned int, cb->seg_size, skb->len - cb->off);
-	data = rxe_rx_contiguous(skb, cb->off, len);
+	data = rxe_rx_contiguous(skb, cb, cb->off, len);
 	seg = cb->seg++;
 	cb->off += len;
 
@@ -586,6 +605,39 @@ enum rxe_rx_result rxe_rx_next(struct rxe_qp *qp, struct sk_buff *skb, struct rx
 	rxe_count(qp->rxe, RXE_CNT_RCVD_PKTS);
 	rxe_count_add(qp->rxe, RXE_CNT_RCVD_BYTES, len);
 	return RXE_RX_GOOD;
+}
+
+const u8 *rxe_rx_middle(struct rxe_qp *qp, struct sk_buff *skb, u8 opcode, struct roce_psn psn,
+			unsigned int mtu, bool *ackreq)
+{
+	struct rxe_skb_cb *cb = rxe_skb_cb(skb);
+	const unsigned int len = sizeof(struct roce_bth) + mtu + ROCE_ICRC_SIZE;
+	const struct roce_bth *bth;
+	const u8 *data;
+	u32 apsn;
+
+	if (cb->seg_size != len || skb->len - cb->off < len)
+		return NULL;
+	data = rxe_rx_contiguous(skb, cb, cb->off, len);
+	if (!data)
+		return NULL;
+	bth = (const struct roce_bth *)data;
+	apsn = be32_to_cpu(bth->apsn);
+	if (bth->opcode != opcode || (bth->flags & ~ROCE_BTH_MIG) ||
+	    bth->pkey != cpu_to_be16(ROCE_DEFAULT_PKEY) || bth->qpn != cpu_to_be32(qp->qpn) ||
+	    (apsn & ~ROCE_BTH_ACK) != psn.v)
+		return NULL;
+	/* the first of a burst may prove the peer: rxe_rx_next() sees to it */
+	if (!rxe_rx_token_ok(qp, skb, psn, data, len) &&
+	    (!cb->seg || !rxe_rx_icrc_ok(skb, cb->seg, data, len)))
+		return NULL;
+
+	cb->seg++;
+	cb->off += len;
+	*ackreq = apsn & ROCE_BTH_ACK;
+	rxe_count(qp->rxe, RXE_CNT_RCVD_PKTS);
+	rxe_count_add(qp->rxe, RXE_CNT_RCVD_BYTES, len);
+	return data + sizeof(*bth);
 }
 
 void rxe_rx_free(struct sk_buff *skb)

@@ -91,6 +91,9 @@ void rxe_rx_sock_close(struct rxe_rx_sock *rs);
  * @summed:	it has a UDP checksum, which is right
  * @off:	of the next packet, from skb->data
  * @seg:	number of the next packet, added to the IPv4 ID
+ * @piece:	bytes of the burst up to @piece_end lie in one piece: at @piece plus
+ *		their offset
+ * @piece_end:	see @piece
  */
 struct rxe_skb_cb {
 	struct rxe_ns	*ns;
@@ -99,6 +102,8 @@ struct rxe_skb_cb {
 	u16		seg;
 	bool		summed;
 	u32		off;
+	u32		piece_end;
+	const u8	*piece;
 };
 
 static inline struct rxe_skb_cb *rxe_skb_cb(struct sk_buff *skb)
@@ -139,6 +144,24 @@ enum rxe_rx_result {
  * Return: what became of it; @pkt is valid after RXE_RX_GOOD.
  */
 enum rxe_rx_result rxe_rx_next(struct rxe_qp *qp, struct sk_buff *skb, struct rxe_pkt *pkt);
+
+/**
+ * rxe_rx_middle - take the next packet out of a burst if it just continues a message
+ * @qp:		QP it must be for
+ * @skb:	burst
+ * @opcode:	a middle packet, without extension headers
+ * @psn:	that it must have
+ * @mtu:	bytes of payload that it must have
+ * @ackreq:	set if it asks for an acknowledgment
+ *
+ * The short way for most packets of a long message: no parsed headers, and
+ * nothing about it can be wrong.
+ *
+ * Context: as rxe_rx_next().
+ * Return: the payload; NULL: it is something else, for rxe_rx_next().
+ */
+const u8 *rxe_rx_middle(struct rxe_qp *qp, struct sk_buff *skb, u8 opcode, struct roce_psn psn,
+			unsigned int mtu, bool *ackreq);
 
 /* Free a burst, used up or not, and its handle reference. */
 void rxe_rx_free(struct sk_buff *skb);

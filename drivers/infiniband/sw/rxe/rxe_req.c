@@ -60,6 +60,26 @@ void rxe_req_rewind(struct rxe_qp *qp)
 {
 	rxe_req_seek_una(qp);
 	qp->req.rd_out = 0;
+	qp->req.unasked = 0;
+	qp->req.ask = true;
+}
+
+bool rxe_req_probe(struct rxe_qp *qp)
+{
+	struct rxe_req *req = &qp->req;
+	s32 under_way = roce_psn_diff(req->psn, req->una);
+
+	if (!under_way || req->rd_out || !roce_psn_eq(req->psn, req->end) ||
+	    req->unasked < (u32)under_way)
+		return false;
+
+	if (!req->off)
+		req->next--;
+	req->psn = roce_psn_add(req->psn, -1);
+	req->off = roce_psn_diff(req->psn, rxe_swqe(&qp->sq, req->next)->first_psn) * qp->mtu;
+	req->unasked = 0;
+	req->ask = true;
+	return true;
 }
 
 static int rxe_wc_status_from_errno(int err)
@@ -158,6 +178,8 @@ static void rxe_req_advance(struct rxe_qp *qp, const struct rxe_swqe *wqe, u32 p
 		req->end = req->psn;
 	req->off += bytes;
 	if (req->off == wqe->length) {
+		if (qp->sq_sig_all || (wqe->flags & IB_SEND_SIGNALED))
+			req->ask = true;
 		req->next++;
 		req->off = 0;
 	}
@@ -348,6 +370,7 @@ static void rxe_req_send_read(struct rxe_req_run *run, struct rxe_swqe *wqe)
 	if (buf)
 		rxe_pkt_build(&pkt, buf);
 	req->rd_out++;
+	req->unasked = 0;
 	rxe_req_advance(qp, wqe, rxe_num_pkts(part, qp->mtu), part);
 }
 
@@ -370,13 +393,30 @@ static void rxe_req_send_atomic(struct rxe_req_run *run, struct rxe_swqe *wqe)
 	if (buf)
 		rxe_pkt_build(&pkt, buf);
 	qp->req.rd_out++;
+	qp->req.unasked = 0;
 	rxe_req_advance(qp, wqe, 1, wqe->length);
 }
 
-/* The last packet of a run asks for an ACK: nothing else may follow for long. */
+/*
+ * Does it matter when the elements that have been sent complete?  It does if
+ * somebody is told, or waits for room in the send queue.
+ */
+static bool rxe_req_must_ask(const struct rxe_qp *qp)
+{
+	return qp->req.ask || !qp->attr.timeout || qp->req.next - qp->sq.tail > qp->sq.mask / 4 ||
+	       rxe_qp_state(qp) != IB_QPS_RTS;
+}
+
+/*
+ * The last packet of a run asks for an ACK: nothing else may follow for long.
+ * Where nobody waits for it, that can wait too; in the end rxe_req_probe() asks.
+ */
 static void rxe_req_ask(struct rxe_req_run *run)
 {
 	u8 *bth = rxe_tx_last(&run->tx);
+
+	if (!rxe_req_must_ask(run->qp))
+		return;
 
 	/* READs and atomics are answered anyway */
 	if (!bth || rxe_qp_is_uc(run->qp) ||
@@ -384,6 +424,7 @@ static void rxe_req_ask(struct rxe_req_run *run)
 		return;
 	rxe_pkt_set_ackreq(bth);
 	run->qp->req.unasked = 0;
+	run->qp->req.ask = false;
 }
 
 /* True: budget used up. */
@@ -522,17 +563,22 @@ static bool rxe_req_flush(struct rxe_qp *qp)
 	return more;
 }
 
-/* An element that cannot be sent completes when all before it have. */
-static void rxe_req_check_failed(struct rxe_qp *qp)
+/*
+ * An element that cannot be sent completes when all before it have.  True: there
+ * is something to send, that makes these complete.
+ */
+static bool rxe_req_check_failed(struct rxe_qp *qp)
 {
-	struct rxe_swqe *wqe = rxe_swqe(&qp->sq, qp->sq.tail);
+	struct rxe_swqe *wqe = rxe_swqe(&qp->sq, qp->req.next);
 
-	if (qp->sq.tail == rxe_sq_head(&qp->sq) || qp->req.next != qp->sq.tail)
-		return;
+	if (qp->req.next == rxe_sq_head(&qp->sq) || wqe->status == IB_WC_SUCCESS)
+		return false;
 	if (rxe_qp_state(qp) == IB_QPS_SQD && !wqe->started)
-		return;
-	if (wqe->status != IB_WC_SUCCESS)
-		rxe_comp_fail(qp, wqe->status);
+		return false;
+	if (qp->req.next != qp->sq.tail)
+		return rxe_req_probe(qp);
+	rxe_comp_fail(qp, wqe->status);
+	return false;
 }
 
 static bool rxe_req_run_connected(struct rxe_qp *qp)
@@ -545,9 +591,11 @@ static bool rxe_req_run_connected(struct rxe_qp *qp)
 	if (!rxe_qp_can_complete(rxe_qp_state(qp)))
 		return false;	/* failed just now: the next round flushes */
 
+	if (rxe_qp_state(qp) == IB_QPS_SQD)
+		rxe_req_probe(qp);
 	more |= rxe_sq_fetch(qp);
 	more |= rxe_req_send(qp);
-	rxe_req_check_failed(qp);
+	more |= rxe_req_check_failed(qp);
 	rxe_retry_arm(qp);
 	if (rxe_qp_state(qp) == IB_QPS_SQD && !rxe_req_outstanding(qp))
 		rxe_qp_sq_drained(qp);
@@ -655,5 +703,6 @@ void rxe_req_reset(struct rxe_qp *qp)
 	qp->req.reads = 0;
 	qp->req.rd_out = 0;
 	qp->req.unasked = 0;
+	qp->req.ask = false;
 	rxe_req_set_psn(qp, qp->req.end);
 }

@@ -68,7 +68,7 @@ void rxe_comp_done(struct rxe_qp *qp, enum ib_wc_status status)
 	/* first the slot: whoever sees the completion may post again */
 	rxe_sq_pop(qp);
 	if (report && rxe_cq_post(qp->scq, &wc, failed))
-		rxe_qp_set_error(qp);
+		rxe_qp_set_fatal(qp);
 }
 
 void rxe_comp_fail(struct rxe_qp *qp, enum ib_wc_status status)

@@ -20,7 +20,7 @@ static int rxe_datagram_scatter(struct rxe_qp *qp, const struct sk_buff *skb,
 	int err;
 
 	rxe_skb_grh(skb, grh);
-	rxe_sg_init(&sg, qp->pd, qp->rq.cur.sge, qp->rq.cur.num_sge, IB_ACCESS_LOCAL_WRITE);
+	rxe_sg_init(&sg, qp->rq.pd, qp->rq.cur.sge, qp->rq.cur.num_sge, IB_ACCESS_LOCAL_WRITE);
 	err = rxe_sg_write(&sg, grh, sizeof(grh));
 	if (!err)
 		err = rxe_sg_write(&sg, pkt->payload, pkt->payload_len);
@@ -83,6 +83,8 @@ static void rxe_datagram_packet(struct rxe_qp *qp, struct sk_buff *skb,
 
 	status = rxe_rq_get(qp);
 	if (status < 0) {
+		if (status == RXE_RQ_BROKEN)
+			rxe_qp_set_fatal(qp);
 		rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_NO_WQE);
 	} else if (status != IB_WC_SUCCESS) {
 		rxe_datagram_failed(qp, status);

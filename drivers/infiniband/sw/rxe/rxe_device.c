@@ -9,12 +9,15 @@
 #include "rxe_cq.h"
 #include "rxe_device.h"
 #include "rxe_gid.h"
+#include "rxe_mad.h"
 #include "rxe_main.h"
 #include "rxe_mr.h"
 #include "rxe_netdev.h"
 #include "rxe_pd.h"
 #include "rxe_qp.h"
+#include "rxe_restrack.h"
 #include "rxe_ring.h"
+#include "rxe_srq.h"
 #include "rxe_stats.h"
 
 #define RXE_UVERBS_ABI_VERSION	2
@@ -59,13 +62,17 @@ static int rxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr
 		.max_qp_wr		= RXE_MAX_QP_WR,
 		.device_cap_flags	= IB_DEVICE_PORT_ACTIVE_EVENT |
 					  IB_DEVICE_SYS_IMAGE_GUID |
-					  IB_DEVICE_RC_RNR_NAK_GEN,
+					  IB_DEVICE_RC_RNR_NAK_GEN |
+					  IB_DEVICE_SRQ_RESIZE,
 		.kernel_cap_flags	= IBK_ALLOW_USER_UNREG,
 		.max_send_sge		= RXE_MAX_SGE,
 		.max_recv_sge		= RXE_MAX_SGE,
 		.max_sge_rd		= RXE_MAX_SGE_RD,
 		.max_cq			= RXE_MAX_CQ,
 		.max_cqe		= RXE_MAX_CQE,
+		.max_srq		= RXE_MAX_SRQ,
+		.max_srq_wr		= RXE_MAX_SRQ_WR,
+		.max_srq_sge		= RXE_MAX_SGE,
 		.max_mr			= RXE_MAX_MR,
 		.max_pd			= RXE_MAX_PD,
 		.max_qp_rd_atom		= RXE_MAX_RD_ATOM,
@@ -202,6 +209,7 @@ static const struct ib_device_ops rxe_dev_ops = {
 	.create_ah = rxe_create_ah,
 	.create_cq = rxe_create_cq,
 	.create_qp = rxe_create_qp,
+	.create_srq = rxe_create_srq,
 	.create_user_ah = rxe_create_ah,
 	.enable_driver		= rxe_enable_driver,
 	.dealloc_driver = rxe_dealloc_driver,
@@ -212,7 +220,12 @@ static const struct ib_device_ops rxe_dev_ops = {
 	.destroy_ah = rxe_destroy_ah,
 	.destroy_cq = rxe_destroy_cq,
 	.destroy_qp = rxe_destroy_qp,
+	.destroy_srq = rxe_destroy_srq,
 	.disassociate_ucontext = rxe_disassociate_ucontext,
+	.fill_res_cq_entry = rxe_fill_res_cq_entry,
+	.fill_res_mr_entry = rxe_fill_res_mr_entry,
+	.fill_res_qp_entry = rxe_fill_res_qp_entry,
+	.fill_res_srq_entry = rxe_fill_res_srq_entry,
 	.get_dev_fw_str = rxe_get_dev_fw_str,
 	.get_dma_mr = rxe_get_dma_mr,
 	.get_hw_stats = rxe_get_hw_stats,
@@ -223,22 +236,28 @@ static const struct ib_device_ops rxe_dev_ops = {
 	.modify_ah = rxe_modify_ah,
 	.modify_device = rxe_modify_device,
 	.modify_qp = rxe_modify_qp,
+	.modify_srq = rxe_modify_srq,
 	.poll_cq = rxe_poll_cq,
 	.post_recv = rxe_post_recv,
 	.post_send = rxe_post_send,
+	.post_srq_recv = rxe_post_srq_recv,
+	.process_mad = rxe_process_mad,
 	.query_ah = rxe_query_ah,
 	.query_device = rxe_query_device,
 	.query_pkey = rxe_query_pkey,
 	.query_port = rxe_query_port,
 	.query_qp = rxe_query_qp,
+	.query_srq = rxe_query_srq,
 	.reg_user_mr = rxe_reg_user_mr,
 	.report_port_event = rxe_report_port_event,
 	.req_notify_cq = rxe_req_notify_cq,
+	.resize_user_cq = rxe_resize_user_cq,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, rxe_ah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_cq, rxe_cq, ibcq),
 	INIT_RDMA_OBJ_SIZE(ib_pd, rxe_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_qp, rxe_qp, ibqp),
+	INIT_RDMA_OBJ_SIZE(ib_srq, rxe_srq, ibsrq),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, rxe_ucontext, ibuc),
 };
 

@@ -31,6 +31,7 @@ struct rxe_stats;
  * @stats:	per-CPU counters
  * @num_qp:	QPs that exist, against RXE_MAX_QP
  * @num_cq:	CQs that exist
+ * @num_srq:	SRQs that exist
  * @num_mr:	MRs that exist
  * @num_ah:	AHs that exist
  * @num_pd:	PDs that exist
@@ -54,6 +55,7 @@ struct rxe_dev {
 	struct rxe_stats __percpu *stats;
 	atomic_t		num_qp;
 	atomic_t		num_cq;
+	atomic_t		num_srq;
 	atomic_t		num_mr;
 	atomic_t		num_ah;
 	atomic_t		num_pd;

@@ -51,6 +51,8 @@ struct rxe_pd;
  * @token:	RC: ICRC tokens of the connection
  * @sq:		send queue
  * @rq:		receive queue
+ * @watch:	in @rcq's list of QPs in ERR, under that one's lock
+ * @fatal:	QP_FATAL has been reported; under @state_lock
  * @req:	requester, completer and retry state: owned by @req.exec
  * @resp:	responder state: owned by @resp.exec
  */
@@ -79,6 +81,8 @@ struct rxe_qp {
 
 	struct rxe_sq		sq;
 	struct rxe_rq		rq;
+	struct list_head	watch;
+	bool			fatal;
 	struct rxe_req		req;
 	struct rxe_resp		resp;
 };

@@ -2,6 +2,7 @@
 /* QP state machine: modify_qp, query_qp and the ways into the error states. */
 
 #include <linux/net.h>
+#include "rxe_cq.h"
 #include "rxe_gid.h"
 #include "rxe_netdev.h"
 #include "rxe_qp.h"
@@ -29,6 +30,22 @@ void rxe_qp_set_error(struct rxe_qp *qp)
 
 	rxe_exec_kick(&qp->req.exec);
 	rxe_exec_kick(&qp->resp.exec);
+}
+
+void rxe_qp_set_fatal(struct rxe_qp *qp)
+{
+	unsigned long flags;
+	bool event;
+
+	rxe_qp_set_error(qp);
+
+	spin_lock_irqsave(&qp->state_lock, flags);
+	event = !qp->fatal;
+	qp->fatal = true;
+	spin_unlock_irqrestore(&qp->state_lock, flags);
+
+	if (event)
+		rxe_qp_event(qp, IB_EVENT_QP_FATAL);
 }
 
 void rxe_qp_set_sq_error(struct rxe_qp *qp)
@@ -205,6 +222,7 @@ static void rxe_qp_apply(struct rxe_qp *qp, const struct ib_qp_attr *attr, int m
 
 static void rxe_qp_reset(struct rxe_qp *qp)
 {
+	rxe_cq_unwatch(qp->rcq, qp);
 	rxe_req_reset(qp);
 	rxe_resp_reset(qp);
 	WRITE_ONCE(qp->rx_ns, NULL);
@@ -227,6 +245,8 @@ static void rxe_qp_enter(struct rxe_qp *qp, enum ib_qp_state new, const struct i
 	spin_lock_irqsave(&qp->state_lock, flags);
 	if (new == IB_QPS_SQD)
 		qp->sqd_event = (mask & IB_QP_EN_SQD_ASYNC_NOTIFY) && attr->en_sqd_async_notify;
+	if (new == IB_QPS_RESET)
+		qp->fatal = false;
 	rxe_qp_change_state(qp, new);
 	spin_unlock_irqrestore(&qp->state_lock, flags);
 }

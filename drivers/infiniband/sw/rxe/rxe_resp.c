@@ -111,7 +111,7 @@ void rxe_resp_recv_done(struct rxe_qp *qp, struct ib_wc *wc, bool solicited)
 	wc->port_num = 1;
 	rxe_rq_pop(qp);
 	if (rxe_cq_post(qp->rcq, wc, solicited))
-		rxe_qp_set_error(qp);
+		rxe_qp_set_fatal(qp);
 }
 
 static void rxe_resp_recv_failed(struct rxe_qp *qp, enum ib_wc_status status)
@@ -349,7 +349,7 @@ static bool rxe_resp_exec_send(struct rxe_resp_run *run, const struct rxe_pkt *p
 		qp->resp.received = 0;
 	}
 	if (!run->sg_valid) {
-		rxe_sg_init(&run->sg, qp->pd, qp->rq.cur.sge, qp->rq.cur.num_sge,
+		rxe_sg_init(&run->sg, qp->rq.pd, qp->rq.cur.sge, qp->rq.cur.num_sge,
 			    IB_ACCESS_LOCAL_WRITE);
 		rxe_sg_seek(&run->sg, qp->resp.received);
 		run->sg_valid = true;
@@ -466,6 +466,8 @@ static void rxe_resp_packet(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
 	struct rxe_qp *qp = run->qp;
 	struct rxe_verdict v = rxe_resp_check(qp, pkt);
 
+	if (v.qp_fatal)
+		rxe_qp_set_fatal(qp);
 	if (rxe_qp_is_uc(qp) && rxe_resp_drop_uc(qp, &v))
 		return;
 
@@ -575,6 +577,17 @@ static bool rxe_resp_run_connected(struct rxe_qp *qp)
 	return !run.budget;
 }
 
+/* The others' WQEs stay in the SRQ: only what this QP has taken is flushed. */
+static void rxe_resp_flush_srq(struct rxe_qp *qp)
+{
+	if (qp->rq.cur.valid)
+		rxe_resp_recv_failed(qp, IB_WC_WR_FLUSH_ERR);
+	if (qp->resp.last_wqe)
+		return;
+	qp->resp.last_wqe = true;
+	rxe_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
+}
+
 /* In ERR every receive WQE completes as flushed. */
 static void rxe_resp_flush(struct rxe_qp *qp)
 {
@@ -582,6 +595,13 @@ static void rxe_resp_flush(struct rxe_qp *qp)
 
 	rxe_qp_purge(qp, &qp->resp.rxq);
 	qp->resp.read.active = false;
+	if (qp->rq.srq) {
+		rxe_resp_flush_srq(qp);
+		return;
+	}
+	/* before looking: what is posted from now on is found by one or the other */
+	if (qp->user)
+		rxe_cq_watch(qp->rcq, qp);
 	/* a process that posts all the time is not waited for */
 	for (n = 0; n <= qp->rq.ring.mask && rxe_rq_get(qp) >= 0; n++)
 		rxe_resp_recv_failed(qp, IB_WC_WR_FLUSH_ERR);
@@ -634,6 +654,7 @@ void rxe_resp_reset(struct rxe_qp *qp)
 	qp->resp.msg = RXE_MSG_NONE;
 	qp->resp.nak_sent = false;
 	qp->resp.comm_est = false;
+	qp->resp.last_wqe = false;
 	qp->resp.received = 0;
 	qp->resp.ack_due = false;
 	qp->resp.read.active = false;

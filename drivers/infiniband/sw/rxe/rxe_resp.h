@@ -54,6 +54,7 @@ struct rxe_resp_read {
  * @msg:	what a middle or last packet would continue
  * @nak_sent:	a sequence or RNR NAK is out for @psn: later packets are dropped
  * @comm_est:	COMM_EST has been reported
+ * @last_wqe:	QP_LAST_WQE_REACHED has been reported
  * @received:	bytes of the current message
  * @write_va:	where the next bytes of a WRITE go
  * @write_rkey:	key of the WRITE
@@ -71,6 +72,7 @@ struct rxe_resp {
 	enum rxe_resp_msg	msg;
 	bool			nak_sent;
 	bool			comm_est;
+	bool			last_wqe;
 	u32			received;
 	u64			write_va;
 	u32			write_rkey;
@@ -95,12 +97,14 @@ enum rxe_verdict_kind {
  * @nak:	NAK code
  * @wc_status:	how the receive WQE in use completes, IB_WC_SUCCESS: it does not
  * @drop:	reason of a drop
+ * @qp_fatal:	the receive queue itself is in error
  */
 struct rxe_verdict {
 	enum rxe_verdict_kind	kind;
 	enum roce_nak		nak;
 	enum ib_wc_status	wc_status;
 	enum rxe_drop		drop;
+	bool			qp_fatal;
 };
 
 /**

@@ -141,8 +141,11 @@ static struct rxe_verdict rxe_check_rwqe(struct rxe_qp *qp, const struct rxe_pkt
 		return rxe_ok;
 
 	status = rxe_rq_get(qp);
-	if (status < 0)
+	if (status == RXE_RQ_EMPTY)
 		return (struct rxe_verdict){ .kind = RXE_VERDICT_RNR };
+	if (status == RXE_RQ_BROKEN)
+		return (struct rxe_verdict){ .kind = RXE_VERDICT_NAK, .nak = ROCE_NAK_REM_OP,
+					     .qp_fatal = true };
 	if (status != IB_WC_SUCCESS)
 		return rxe_nak_recv(ROCE_NAK_REM_OP, status);
 	if ((pkt->info->flags & RXE_OP_SEND) &&

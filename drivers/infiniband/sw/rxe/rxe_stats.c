@@ -59,6 +59,16 @@ const char *rxe_drop_name(u32 reason)
 	return rxe_stat_descs[RXE_CNT_DROP_FIRST + reason - 1].name + strlen(RXE_DROP_PREFIX);
 }
 
+u64 rxe_stats_sum(struct rxe_dev *rxe, enum rxe_counter c)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(rxe->stats, cpu)->cnt[c]);
+	return sum;
+}
+
 struct rdma_hw_stats *rxe_alloc_hw_port_stats(struct ib_device *ibdev, u32 port)
 {
 	return rdma_alloc_hw_stats_struct(rxe_stat_descs, RXE_NR_COUNTERS,

@@ -50,6 +50,19 @@ static inline void rxe_count(struct rxe_dev *rxe, enum rxe_counter c)
 	rxe_count_add(rxe, c, 1);
 }
 
+/**
+ * rxe_stats_sum - a counter over all CPUs
+ *
+ * Context: any.
+ */
+u64 rxe_stats_sum(struct rxe_dev *rxe, enum rxe_counter c);
+
+/* Packets dropped for @reason, as rxe_stats_sum(). */
+static inline u64 rxe_stats_drops(struct rxe_dev *rxe, enum rxe_drop reason)
+{
+	return rxe_stats_sum(rxe, RXE_CNT_DROP_FIRST + reason - 1);
+}
+
 /* Name of an enum rxe_drop, or "-". */
 const char *rxe_drop_name(u32 reason);
 

@@ -7,6 +7,7 @@
 #include <rdma/uverbs_ioctl.h>
 #include "rxe_ah.h"
 #include "rxe_qp.h"
+#include "rxe_srq.h"
 #include "rxe_wqe.h"
 
 /* Elements copied from a user's ring in one go; what is left waits for the next round. */
@@ -66,12 +67,18 @@ int rxe_rq_init(struct rxe_rq *rq, struct ib_qp_cap *cap, struct ib_udata *udata
 {
 	int err;
 
+	if (rq->srq) {		/* what is asked for does not count */
+		cap->max_recv_wr = 0;
+		cap->max_recv_sge = 0;
+	}
 	spin_lock_init(&rq->lock);
 	rq->max_sge = cap->max_recv_sge;
-	rq->cur.sge = kcalloc(max(cap->max_recv_sge, 1U), sizeof(*rq->cur.sge),
-			      GFP_KERNEL_ACCOUNT);
+	rq->cur.sge = kcalloc(max(rq->srq ? rq->srq->max_sge : rq->max_sge, 1U),
+			      sizeof(*rq->cur.sge), GFP_KERNEL_ACCOUNT);
 	if (!rq->cur.sge)
 		return -ENOMEM;
+	if (rq->srq)
+		return 0;
 
 	err = rxe_ring_alloc(&rq->ring, cap->max_recv_wr, sizeof(struct rxe_recv_wqe) +
 			     cap->max_recv_sge * sizeof(struct rxe_sge));
@@ -265,44 +272,52 @@ void rxe_rq_reset(struct rxe_qp *qp)
 	struct rxe_rq *rq = &qp->rq;
 
 	rq->cur.valid = false;
+	if (rq->srq)
+		return;
 	rq->ring.index = (rq->ring.index + rxe_ring_pending(&rq->ring)) & rq->ring.mask;
 	/* pairs with the producer's acquire in user space, or in rxe_rq_post() */
 	smp_store_release(&rq->ring.buf->consumer_index, rq->ring.index);
 }
 
+int rxe_rwqe_copy(struct rxe_rwqe *wqe, const struct rxe_ring *ring, u32 max_sge)
+{
+	const struct rxe_recv_wqe *uwqe = rxe_ring_elem(ring, ring->index);
+	u32 i, num_sge;
+
+	wqe->valid = true;
+	wqe->wr_id = READ_ONCE(uwqe->wr_id);
+	wqe->length = 0;
+	wqe->num_sge = 0;
+	num_sge = READ_ONCE(uwqe->dma.num_sge);
+	if (num_sge > max_sge)
+		return IB_WC_LOC_QP_OP_ERR;
+
+	memcpy(wqe->sge, uwqe->dma.sge, num_sge * sizeof(*wqe->sge));
+	barrier();	/* lengths come from the copy */
+	for (i = 0; i < num_sge; i++)
+		wqe->length += wqe->sge[i].length;
+	wqe->num_sge = num_sge;
+	return IB_WC_SUCCESS;
+}
+
 int rxe_rq_get(struct rxe_qp *qp)
 {
 	struct rxe_rq *rq = &qp->rq;
-	struct rxe_rwqe *cur = &rq->cur;
-	const struct rxe_recv_wqe *uwqe;
-	u32 i, num_sge;
 
-	if (cur->valid)
+	if (rq->cur.valid)
 		return IB_WC_SUCCESS;
+	if (rq->srq)
+		return rxe_srq_get(rq->srq, &rq->cur);
 	if (!rxe_ring_pending(&rq->ring))
-		return -1;
-
-	uwqe = rxe_ring_elem(&rq->ring, rq->ring.index);
-	cur->valid = true;
-	cur->wr_id = READ_ONCE(uwqe->wr_id);
-	cur->length = 0;
-	cur->num_sge = 0;
-	num_sge = READ_ONCE(uwqe->dma.num_sge);
-	if (num_sge > rq->max_sge)
-		return IB_WC_LOC_QP_OP_ERR;
-
-	memcpy(cur->sge, uwqe->dma.sge, num_sge * sizeof(*cur->sge));
-	barrier();	/* lengths come from the copy */
-	for (i = 0; i < num_sge; i++)
-		cur->length += cur->sge[i].length;
-	cur->num_sge = num_sge;
-	return IB_WC_SUCCESS;
+		return RXE_RQ_EMPTY;
+	return rxe_rwqe_copy(&rq->cur, &rq->ring, rq->max_sge);
 }
 
 void rxe_rq_pop(struct rxe_qp *qp)
 {
 	qp->rq.cur.valid = false;
-	rxe_ring_consume(&qp->rq.ring);
+	if (!qp->rq.srq)
+		rxe_ring_consume(&qp->rq.ring);
 }
 
 /* A kernel user's inline data: SGE addresses are kernel pointers. */
@@ -383,26 +398,31 @@ int rxe_sq_post(struct rxe_qp *qp, const struct ib_send_wr *wr)
 	return 0;
 }
 
-int rxe_rq_post(struct rxe_qp *qp, const struct ib_recv_wr *wr)
+int rxe_rwqe_post(struct rxe_ring *ring, u32 *prod, u32 max_sge, const struct ib_recv_wr *wr)
 {
-	struct rxe_rq *rq = &qp->rq;
-	struct rxe_queue_buf *buf = rq->ring.buf;
+	struct rxe_queue_buf *buf = ring->buf;
 	struct rxe_recv_wqe *wqe;
 
-	lockdep_assert_held(&rq->lock);
-
-	if (wr->num_sge < 0 || wr->num_sge > rq->max_sge)
+	if (wr->num_sge < 0 || wr->num_sge > max_sge)
 		return -EINVAL;
 	/* pairs with the release in rxe_ring_consume() */
-	if (((rq->prod + 1 - smp_load_acquire(&buf->consumer_index)) & rq->ring.mask) == 0)
+	if (((*prod + 1 - smp_load_acquire(&buf->consumer_index)) & ring->mask) == 0)
 		return -ENOMEM;
 
-	wqe = rxe_ring_elem(&rq->ring, rq->prod);
+	wqe = rxe_ring_elem(ring, *prod);
 	wqe->wr_id = wr->wr_id;
 	wqe->dma.num_sge = wr->num_sge;
 	memcpy(wqe->dma.sge, wr->sg_list, wr->num_sge * sizeof(*wr->sg_list));
-	rq->prod = (rq->prod + 1) & rq->ring.mask;
+	*prod = (*prod + 1) & ring->mask;
 	/* pairs with the acquire in rxe_ring_pending() */
-	smp_store_release(&buf->producer_index, rq->prod);
+	smp_store_release(&buf->producer_index, *prod);
 	return 0;
+}
+
+int rxe_rq_post(struct rxe_qp *qp, const struct ib_recv_wr *wr)
+{
+	struct rxe_rq *rq = &qp->rq;
+
+	lockdep_assert_held(&rq->lock);
+	return rxe_rwqe_post(&rq->ring, &rq->prod, rq->max_sge, wr);
 }

@@ -124,10 +124,14 @@ void end_make(struct end *e, const struct how *how)
 	e->channel = ibv_create_comp_channel(e->ctx);
 	need(e->channel);
 	e->scq = ibv_create_cq(e->ctx, or_default(how->cqe, 256), NULL, e->channel, 0);
-	e->rcq = ibv_create_cq(e->ctx, or_default(how->cqe, 256), NULL, e->channel, 0);
+	e->cq_lent = how->rcq;
+	e->rcq = how->rcq;
+	if (!e->rcq)
+		e->rcq = ibv_create_cq(e->ctx, or_default(how->cqe, 256), NULL, e->channel, 0);
 	need(e->scq && e->rcq);
 	init.send_cq = e->scq;
 	init.recv_cq = e->rcq;
+	init.srq = how->srq;
 	e->qp = ibv_create_qp(e->pd, &init);
 	if (!e->qp)
 		die("no QP: %s", strerror(errno));
@@ -138,7 +142,8 @@ void end_unmake(struct end *e)
 	if (e->qp)
 		verb(ibv_destroy_qp(e->qp));
 	verb(ibv_destroy_cq(e->scq));
-	verb(ibv_destroy_cq(e->rcq));
+	if (!e->cq_lent)
+		verb(ibv_destroy_cq(e->rcq));
 	verb(ibv_destroy_comp_channel(e->channel));
 	verb(ibv_dereg_mr(e->mr));
 	verb(ibv_dealloc_pd(e->pd));
@@ -426,7 +431,8 @@ bool same(const uint8_t *data, size_t len, size_t pos)
 
 int main(int argc, char **argv)
 {
-	const struct test *lists[] = { data_tests, error_tests, qp_tests, process_tests };
+	const struct test *lists[] = { data_tests, error_tests, qp_tests, process_tests,
+					srq_tests, event_tests };
 	struct end a = {}, b = {};
 	const struct test *test;
 	size_t i;

@@ -29,6 +29,7 @@ struct end {
 	struct ibv_comp_channel	*channel;
 	struct ibv_cq		*scq;
 	struct ibv_cq		*rcq;
+	bool			cq_lent;	/* rcq is how.rcq */
 	struct ibv_qp		*qp;
 	struct ibv_mr		*mr;
 	uint8_t			*buf;
@@ -51,6 +52,8 @@ struct how {
 	int		rnr_retry;	/* [7], NO_RETRY for 0 */
 	int		rnr_timer;	/* [12: 0.64 ms] */
 	uint32_t	psn;		/* [0x123456] */
+	struct ibv_srq	*srq;		/* of the receiver: not for both */
+	struct ibv_cq	*rcq;		/* likewise; it stays the caller's */
 	bool		unsignaled;	/* only what asks for it is signaled */
 };
 
@@ -116,5 +119,6 @@ struct test {
 };
 
 extern const struct test data_tests[], error_tests[], qp_tests[], process_tests[];
+extern const struct test srq_tests[], event_tests[];
 
 #endif /* VERBS_H */

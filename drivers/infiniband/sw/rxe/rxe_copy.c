@@ -49,17 +49,12 @@ void rxe_span_find(struct rxe_span *s, const struct rxe_mr *mr, u64 va)
 		s->len += size;
 }
 
-void rxe_mr_read(const struct rxe_mr *mr, struct rxe_span *s, u64 va, void *dst,
-		 unsigned int len)
+void rxe_mr_read_pieces(const struct rxe_mr *mr, struct rxe_span *s, u64 va, void *dst,
+			unsigned int len)
 {
-	u8 *src = rxe_span_ptr(s, va, len);
-	unsigned int n;
-
-	if (likely(src)) {
-		rxe_memcpy(dst, src, len);
-		return;
-	}
 	while (len) {
+		unsigned int n;
+
 		rxe_span_find(s, mr, va);
 		n = min_t(u64, len, s->len);
 		rxe_memcpy(dst, s->ptr, n);
@@ -69,17 +64,12 @@ void rxe_mr_read(const struct rxe_mr *mr, struct rxe_span *s, u64 va, void *dst,
 	}
 }
 
-void rxe_mr_write(const struct rxe_mr *mr, struct rxe_span *s, u64 va, const void *src,
-		  unsigned int len)
+void rxe_mr_write_pieces(const struct rxe_mr *mr, struct rxe_span *s, u64 va, const void *src,
+			 unsigned int len)
 {
-	u8 *dst = rxe_span_ptr(s, va, len);
-	unsigned int n;
-
-	if (likely(dst)) {
-		rxe_memcpy(dst, src, len);
-		return;
-	}
 	while (len) {
+		unsigned int n;
+
 		rxe_span_find(s, mr, va);
 		n = min_t(u64, len, s->len);
 		rxe_memcpy(s->ptr, src, n);
@@ -149,7 +139,7 @@ static s64 sg_run(struct rxe_sg_cursor *c)
 	return sge->length - c->off;
 }
 
-int rxe_sg_read(struct rxe_sg_cursor *c, void *dst, unsigned int len)
+int rxe_sg_read_pieces(struct rxe_sg_cursor *c, void *dst, unsigned int len)
 {
 	while (len) {
 		s64 run = sg_run(c);
@@ -166,7 +156,7 @@ int rxe_sg_read(struct rxe_sg_cursor *c, void *dst, unsigned int len)
 	return 0;
 }
 
-int rxe_sg_write(struct rxe_sg_cursor *c, const void *src, unsigned int len)
+int rxe_sg_write_pieces(struct rxe_sg_cursor *c, const void *src, unsigned int len)
 {
 	while (len) {
 		s64 run = sg_run(c);

@@ -59,6 +59,11 @@ static inline u8 *rxe_span_ptr(const struct rxe_span *s, u64 va, unsigned int le
 	return off < s->len && len <= s->len - off ? s->ptr + off : NULL;
 }
 
+void rxe_mr_read_pieces(const struct rxe_mr *mr, struct rxe_span *s, u64 va, void *dst,
+			unsigned int len);
+void rxe_mr_write_pieces(const struct rxe_mr *mr, struct rxe_span *s, u64 va, const void *src,
+			 unsigned int len);
+
 /**
  * rxe_mr_read - copy out of an MR
  * @mr:		held by the caller, range checked by rxe_mr_get()
@@ -69,8 +74,16 @@ static inline u8 *rxe_span_ptr(const struct rxe_span *s, u64 va, unsigned int le
  *
  * Context: any.
  */
-void rxe_mr_read(const struct rxe_mr *mr, struct rxe_span *s, u64 va, void *dst,
-		 unsigned int len);
+static inline void rxe_mr_read(const struct rxe_mr *mr, struct rxe_span *s, u64 va, void *dst,
+			       unsigned int len)
+{
+	u8 *src = rxe_span_ptr(s, va, len);
+
+	if (likely(src))
+		rxe_memcpy(dst, src, len);
+	else
+		rxe_mr_read_pieces(mr, s, va, dst, len);
+}
 
 /**
  * rxe_mr_write - copy into an MR
@@ -82,8 +95,16 @@ void rxe_mr_read(const struct rxe_mr *mr, struct rxe_span *s, u64 va, void *dst,
  *
  * Context: any.
  */
-void rxe_mr_write(const struct rxe_mr *mr, struct rxe_span *s, u64 va, const void *src,
-		  unsigned int len);
+static inline void rxe_mr_write(const struct rxe_mr *mr, struct rxe_span *s, u64 va,
+				const void *src, unsigned int len)
+{
+	u8 *dst = rxe_span_ptr(s, va, len);
+
+	if (likely(dst))
+		rxe_memcpy(dst, src, len);
+	else
+		rxe_mr_write_pieces(mr, s, va, src, len);
+}
 
 /**
  * rxe_mr_ptr - kernel address of a byte of an MR
@@ -139,6 +160,23 @@ void rxe_sg_init(struct rxe_sg_cursor *c, struct rxe_pd *pd, const struct ib_sge
  */
 void rxe_sg_seek(struct rxe_sg_cursor *c, u64 offset);
 
+int rxe_sg_read_pieces(struct rxe_sg_cursor *c, void *dst, unsigned int len);
+int rxe_sg_write_pieces(struct rxe_sg_cursor *c, const void *src, unsigned int len);
+
+/* Where the next @len bytes are, if they are in one piece that is known; go behind them. */
+static inline u8 *rxe_sg_next(struct rxe_sg_cursor *c, unsigned int len)
+{
+	const struct ib_sge *sge = &c->sge[c->cur];
+	u8 *p;
+
+	if (!c->mr || c->off > sge->length || len > sge->length - c->off)
+		return NULL;
+	p = rxe_span_ptr(&c->span, sge->addr + c->off, len);
+	if (p)
+		c->off += len;
+	return p;
+}
+
 /**
  * rxe_sg_read - copy the next @len bytes of the list to @dst and advance
  * @c:		cursor
@@ -148,7 +186,15 @@ void rxe_sg_seek(struct rxe_sg_cursor *c, u64 offset);
  * Return: 0; -EINVAL, -EACCES or -ERANGE as rxe_mr_get(), or -ERANGE at the
  * end of the list: then the cursor's place is undefined.
  */
-int rxe_sg_read(struct rxe_sg_cursor *c, void *dst, unsigned int len);
+static inline int rxe_sg_read(struct rxe_sg_cursor *c, void *dst, unsigned int len)
+{
+	u8 *src = rxe_sg_next(c, len);
+
+	if (!src)
+		return rxe_sg_read_pieces(c, dst, len);
+	rxe_memcpy(dst, src, len);
+	return 0;
+}
 
 /**
  * rxe_sg_write - copy @len bytes from @src to the next bytes of the list and advance
@@ -158,7 +204,15 @@ int rxe_sg_read(struct rxe_sg_cursor *c, void *dst, unsigned int len);
  *
  * Return: as rxe_sg_read().
  */
-int rxe_sg_write(struct rxe_sg_cursor *c, const void *src, unsigned int len);
+static inline int rxe_sg_write(struct rxe_sg_cursor *c, const void *src, unsigned int len)
+{
+	u8 *dst = rxe_sg_next(c, len);
+
+	if (!dst)
+		return rxe_sg_write_pieces(c, src, len);
+	rxe_memcpy(dst, src, len);
+	return 0;
+}
 
 /**
  * rxe_sg_check - can all of the list be accessed?

@@ -265,7 +265,7 @@ static void rxe_req_gather_failed(struct rxe_qp *qp, struct rxe_swqe *wqe)
 static u32 rxe_req_num_middles(const struct rxe_qp *qp, const struct rxe_swqe *wqe, u32 limit)
 {
 	const struct rxe_req *req = &qp->req;
-	u32 num, quarter = req->window / 4;
+	u32 num, half = req->window / 2;
 
 	if (!req->off)
 		return 0;
@@ -273,7 +273,7 @@ static u32 rxe_req_num_middles(const struct rxe_qp *qp, const struct rxe_swqe *w
 	if (rxe_qp_is_uc(qp))
 		return num;
 	num = min_t(u32, num, req->window - roce_psn_diff(req->psn, req->una));
-	return min(num, quarter > req->unasked ? quarter - req->unasked : 1);
+	return min(num, half > req->unasked ? half - req->unasked : 1);
 }
 
 /*
@@ -310,7 +310,7 @@ static u32 rxe_req_send_middles(struct rxe_req_run *run, struct rxe_swqe *wqe, u
 	if (i < num)
 		rxe_tx_cancel(&run->tx, num - i);
 	req->unasked += i;
-	if (i && !rxe_qp_is_uc(qp) && req->unasked >= req->window / 4) {
+	if (i && !rxe_qp_is_uc(qp) && req->unasked >= req->window / 2) {
 		rxe_pkt_set_ackreq(rxe_tx_last(&run->tx));
 		req->unasked = 0;
 	}
@@ -340,7 +340,7 @@ static void rxe_req_send_data(struct rxe_req_run *run, struct rxe_swqe *wqe)
 		.imm	= wqe->imm,
 	};
 
-	if (!rxe_qp_is_uc(qp) && ++req->unasked >= req->window / 4) {
+	if (!rxe_qp_is_uc(qp) && ++req->unasked >= req->window / 2) {
 		pkt.ackreq = true;
 		req->unasked = 0;
 	}
@@ -397,14 +397,17 @@ static void rxe_req_send_atomic(struct rxe_req_run *run, struct rxe_swqe *wqe)
 	rxe_req_advance(qp, wqe, 1, wqe->length);
 }
 
-/*
- * Does it matter when the elements that have been sent complete?  It does if
- * somebody is told, or waits for room in the send queue.
- */
+/* Does anything wait until the elements that have been sent complete? */
+static bool rxe_req_blocked(const struct rxe_qp *qp)
+{
+	return qp->req.next != rxe_sq_head(&qp->sq) || rxe_qp_state(qp) != IB_QPS_RTS;
+}
+
+/* Does it matter when they complete?  Or is somebody told, or waits for room? */
 static bool rxe_req_must_ask(const struct rxe_qp *qp)
 {
-	return qp->req.ask || !qp->attr.timeout || qp->req.next - qp->sq.tail > qp->sq.mask / 4 ||
-	       rxe_qp_state(qp) != IB_QPS_RTS;
+	return qp->req.ask || !qp->attr.timeout || rxe_req_blocked(qp) ||
+	       qp->req.next - qp->sq.tail > qp->sq.mask / 4;
 }
 
 /*
@@ -438,6 +441,8 @@ static bool rxe_req_send(struct rxe_qp *qp)
 	if (qp->req.retry.rnr_wait)
 		return false;
 	wqe = rxe_req_next(qp);
+	if (!wqe && !rxe_qp_is_uc(qp) && rxe_req_blocked(qp) && rxe_req_probe(qp))
+		wqe = rxe_req_next(qp);
 	if (!wqe)
 		return false;
 
@@ -563,22 +568,17 @@ static bool rxe_req_flush(struct rxe_qp *qp)
 	return more;
 }
 
-/*
- * An element that cannot be sent completes when all before it have.  True: there
- * is something to send, that makes these complete.
- */
-static bool rxe_req_check_failed(struct rxe_qp *qp)
+/* An element that cannot be sent completes when all before it have. */
+static void rxe_req_check_failed(struct rxe_qp *qp)
 {
-	struct rxe_swqe *wqe = rxe_swqe(&qp->sq, qp->req.next);
+	struct rxe_swqe *wqe = rxe_swqe(&qp->sq, qp->sq.tail);
 
-	if (qp->req.next == rxe_sq_head(&qp->sq) || wqe->status == IB_WC_SUCCESS)
-		return false;
+	if (qp->sq.tail == rxe_sq_head(&qp->sq) || qp->req.next != qp->sq.tail)
+		return;
 	if (rxe_qp_state(qp) == IB_QPS_SQD && !wqe->started)
-		return false;
-	if (qp->req.next != qp->sq.tail)
-		return rxe_req_probe(qp);
-	rxe_comp_fail(qp, wqe->status);
-	return false;
+		return;
+	if (wqe->status != IB_WC_SUCCESS)
+		rxe_comp_fail(qp, wqe->status);
 }
 
 static bool rxe_req_run_connected(struct rxe_qp *qp)
@@ -591,11 +591,9 @@ static bool rxe_req_run_connected(struct rxe_qp *qp)
 	if (!rxe_qp_can_complete(rxe_qp_state(qp)))
 		return false;	/* failed just now: the next round flushes */
 
-	if (rxe_qp_state(qp) == IB_QPS_SQD)
-		rxe_req_probe(qp);
 	more |= rxe_sq_fetch(qp);
 	more |= rxe_req_send(qp);
-	more |= rxe_req_check_failed(qp);
+	rxe_req_check_failed(qp);
 	rxe_retry_arm(qp);
 	if (rxe_qp_state(qp) == IB_QPS_SQD && !rxe_req_outstanding(qp))
 		rxe_qp_sq_drained(qp);

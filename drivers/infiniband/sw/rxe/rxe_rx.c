@@ -496,17 +496,11 @@ static bool rxe_rx_find_piece(const struct sk_buff *skb, struct rxe_skb_cb *cb, 
 	return false;
 }
 
-/*
- * The bytes of a packet in one piece: in place if they are so in the skb, else
- * copied to this CPU's buffer.  Offsets only go up.
- */
-static const u8 *rxe_rx_contiguous(const struct sk_buff *skb, struct rxe_skb_cb *cb,
+static const u8 *rxe_rx_next_piece(const struct sk_buff *skb, struct rxe_skb_cb *cb,
 				   unsigned int off, unsigned int len)
 {
 	u8 *bounce;
 
-	if (likely(off + len <= cb->piece_end))
-		return cb->piece + off;
 	if (rxe_rx_find_piece(skb, cb, off) && off + len <= cb->piece_end)
 		return cb->piece + off;
 
@@ -517,6 +511,18 @@ static const u8 *rxe_rx_contiguous(const struct sk_buff *skb, struct rxe_skb_cb 
 	if (skb_copy_bits(skb, off, bounce, len))
 		return NULL;
 	return bounce;
+}
+
+/*
+ * The bytes of a packet in one piece: in place if they are so in the skb, else
+ * copied to this CPU's buffer.  Offsets only go up.
+ */
+static inline const u8 *rxe_rx_contiguous(const struct sk_buff *skb, struct rxe_skb_cb *cb,
+					  unsigned int off, unsigned int len)
+{
+	if (likely(off + len <= cb->piece_end))
+		return cb->piece + off;
+	return rxe_rx_next_piece(skb, cb, off, len);
 }
 
 /*

@@ -169,9 +169,10 @@ static inline struct page *ib_virt_dma_to_page(u64 dma_addr)
 #define IB_WC_ATOMIC_WRITE		((enum ib_wc_opcode)9)
 #define IB_ACCESS_FLUSH_GLOBAL		(1 << 8)
 #define IB_ACCESS_FLUSH_PERSISTENT	(1 << 9)
-#define IB_DEVICE_FLUSH_GLOBAL		BIT_ULL(38)
-#define IB_DEVICE_FLUSH_PERSISTENT	BIT_ULL(39)
-#define IB_DEVICE_ATOMIC_WRITE		BIT_ULL(40)
+/* No device has them: they are neither advertised nor carried out. */
+#define IB_DEVICE_FLUSH_GLOBAL		0
+#define IB_DEVICE_FLUSH_PERSISTENT	0
+#define IB_DEVICE_ATOMIC_WRITE		0
 
 enum ib_placement_type {
 	IB_FLUSH_GLOBAL = 1U << 0,

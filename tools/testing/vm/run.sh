@@ -177,13 +177,14 @@ port status "$run/status"
 
 # A panic reboots, which ends QEMU; an oops panics, as half a kernel would only
 # run into the time-out.  The watchdogs wait longer than usual, because an
-# emulated CPU may not run for a while on a busy machine.
+# emulated CPU may not run for a while on a busy machine; nor is the timer checked
+# at boot, which panics when it does not.
 qemu+=(-nodefaults -no-user-config -display none -no-reboot
 	-chardev "pipe,id=monitor,path=$run/monitor" -mon 'chardev=monitor,mode=readline'
 	-chardev "file,id=console,path=${console//,/,,}" -serial chardev:console
 	-kernel "${files%$'\n'*}" -initrd "$run/initrd"
 	-append "console=ttyS0 loglevel=5 panic=-1 oops=panic mitigations=off nokaslr \
-watchdog_thresh=30 rcupdate.rcu_cpu_stall_timeout=60 $append")
+no_timer_check watchdog_thresh=30 rcupdate.rcu_cpu_stall_timeout=60 $append")
 
 # In braces, so that bash has read all of it before it waits: the script may change
 # meanwhile.

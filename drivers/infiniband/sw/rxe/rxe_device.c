@@ -8,11 +8,14 @@
 #include "rxe_ah.h"
 #include "rxe_cq.h"
 #include "rxe_device.h"
+#include "rxe_fastreg.h"
 #include "rxe_gid.h"
 #include "rxe_mad.h"
 #include "rxe_main.h"
 #include "rxe_mr.h"
+#include "rxe_mw.h"
 #include "rxe_netdev.h"
+#include "rxe_odp.h"
 #include "rxe_pd.h"
 #include "rxe_qp.h"
 #include "rxe_restrack.h"
@@ -21,9 +24,18 @@
 #include "rxe_stats.h"
 
 #define RXE_UVERBS_ABI_VERSION	2
+
+/* Writing caches back is up to the architecture. */
+#define RXE_DEVICE_FLUSH_PERSISTENT	(IS_ENABLED(CONFIG_ARCH_HAS_PMEM_API) ? \
+					 IB_DEVICE_FLUSH_PERSISTENT : 0)
 #define RXE_VENDOR_ID		0xffffff	/* not an OUI: users know soft RoCE by it */
 #define RXE_PAGE_SIZE_CAP	0xfffff000	/* 4 KiB and any power of two above */
 #define RXE_CA_ACK_DELAY	15		/* 4.096 us << 15 = 134 ms, for the scheduler */
+
+/* On-demand paging: whatever a transport has, it has there too. */
+#define RXE_ODP_UD	(IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV | IB_ODP_SUPPORT_SRQ_RECV)
+#define RXE_ODP_UC	(RXE_ODP_UD | IB_ODP_SUPPORT_WRITE)
+#define RXE_ODP_RC	(RXE_ODP_UC | IB_ODP_SUPPORT_READ | IB_ODP_SUPPORT_ATOMIC)
 
 void rxe_device_event(struct rxe_dev *rxe, enum ib_event_type event)
 {
@@ -63,8 +75,14 @@ static int rxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr
 		.device_cap_flags	= IB_DEVICE_PORT_ACTIVE_EVENT |
 					  IB_DEVICE_SYS_IMAGE_GUID |
 					  IB_DEVICE_RC_RNR_NAK_GEN |
-					  IB_DEVICE_SRQ_RESIZE,
-		.kernel_cap_flags	= IBK_ALLOW_USER_UNREG,
+					  IB_DEVICE_SRQ_RESIZE |
+					  IB_DEVICE_MEM_MGT_EXTENSIONS |
+					  IB_DEVICE_MEM_WINDOW |
+					  IB_DEVICE_MEM_WINDOW_TYPE_2B |
+					  IB_DEVICE_ATOMIC_WRITE |
+					  IB_DEVICE_FLUSH_GLOBAL |
+					  RXE_DEVICE_FLUSH_PERSISTENT,
+		.kernel_cap_flags	= IBK_ALLOW_USER_UNREG | IBK_ON_DEMAND_PAGING,
 		.max_send_sge		= RXE_MAX_SGE,
 		.max_recv_sge		= RXE_MAX_SGE,
 		.max_sge_rd		= RXE_MAX_SGE_RD,
@@ -74,6 +92,8 @@ static int rxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr
 		.max_srq_wr		= RXE_MAX_SRQ_WR,
 		.max_srq_sge		= RXE_MAX_SGE,
 		.max_mr			= RXE_MAX_MR,
+		.max_mw			= RXE_MAX_MW,
+		.max_fast_reg_page_list_len = RXE_MAX_FAST_REG_PAGES,
 		.max_pd			= RXE_MAX_PD,
 		.max_qp_rd_atom		= RXE_MAX_RD_ATOM,
 		.max_res_rd_atom	= RXE_MAX_RES_RD_ATOM,
@@ -83,6 +103,14 @@ static int rxe_query_device(struct ib_device *ibdev, struct ib_device_attr *attr
 		.max_ah			= RXE_MAX_AH,
 		.max_pkeys		= RXE_PKEY_TBL_LEN,
 		.local_ca_ack_delay	= RXE_CA_ACK_DELAY,
+		.odp_caps		= {
+			.general_caps	= IB_ODP_SUPPORT,
+			.per_transport_caps = {
+				.rc_odp_caps = RXE_ODP_RC,
+				.uc_odp_caps = RXE_ODP_UC,
+				.ud_odp_caps = RXE_ODP_UD,
+			},
+		},
 	};
 	return 0;
 }
@@ -183,12 +211,14 @@ static void rxe_dealloc_driver(struct ib_device *ibdev)
 	for (i = 0; i < RXE_GID_TBL_LEN; i++)
 		WARN_ON_ONCE(rcu_access_pointer(rxe->gids[i]));
 	WARN_ON_ONCE(!xa_empty(&rxe->mrs));
+	WARN_ON_ONCE(!xa_empty(&rxe->mws));
 	WARN_ON_ONCE(!xa_empty(&rxe->ahs));
 
 	/* Who found the device through a GID under RCU may still count in it. */
 	synchronize_rcu();
 
 	xa_destroy(&rxe->mrs);
+	xa_destroy(&rxe->mws);
 	xa_destroy(&rxe->ahs);
 	free_percpu(rxe->stats);
 	if (rxe->ndev)
@@ -203,7 +233,10 @@ static const struct ib_device_ops rxe_dev_ops = {
 	.uverbs_abi_ver = RXE_UVERBS_ABI_VERSION,
 
 	.add_gid = rxe_add_gid,
+	.advise_mr = rxe_advise_mr,
 	.alloc_hw_port_stats = rxe_alloc_hw_port_stats,
+	.alloc_mr = rxe_alloc_mr,
+	.alloc_mw = rxe_alloc_mw,
 	.alloc_pd = rxe_alloc_pd,
 	.alloc_ucontext = rxe_alloc_ucontext,
 	.create_ah = rxe_create_ah,
@@ -213,6 +246,7 @@ static const struct ib_device_ops rxe_dev_ops = {
 	.create_user_ah = rxe_create_ah,
 	.enable_driver		= rxe_enable_driver,
 	.dealloc_driver = rxe_dealloc_driver,
+	.dealloc_mw = rxe_dealloc_mw,
 	.dealloc_pd = rxe_dealloc_pd,
 	.dealloc_ucontext = rxe_dealloc_ucontext,
 	.del_gid = rxe_del_gid,
@@ -231,6 +265,7 @@ static const struct ib_device_ops rxe_dev_ops = {
 	.get_hw_stats = rxe_get_hw_stats,
 	.get_link_layer = rxe_get_link_layer,
 	.get_port_immutable = rxe_get_port_immutable,
+	.map_mr_sg = rxe_map_mr_sg,
 	.mmap = rxe_mmap,
 	.mmap_free = rxe_mmap_free,
 	.modify_ah = rxe_modify_ah,
@@ -249,12 +284,15 @@ static const struct ib_device_ops rxe_dev_ops = {
 	.query_qp = rxe_query_qp,
 	.query_srq = rxe_query_srq,
 	.reg_user_mr = rxe_reg_user_mr,
+	.reg_user_mr_dmabuf = rxe_reg_user_mr_dmabuf,
 	.report_port_event = rxe_report_port_event,
 	.req_notify_cq = rxe_req_notify_cq,
+	.rereg_user_mr = rxe_rereg_user_mr,
 	.resize_user_cq = rxe_resize_user_cq,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, rxe_ah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_cq, rxe_cq, ibcq),
+	INIT_RDMA_OBJ_SIZE(ib_mw, rxe_mw, ibmw),
 	INIT_RDMA_OBJ_SIZE(ib_pd, rxe_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_qp, rxe_qp, ibqp),
 	INIT_RDMA_OBJ_SIZE(ib_srq, rxe_srq, ibsrq),
@@ -267,6 +305,7 @@ static void rxe_device_setup(struct rxe_dev *rxe, struct net *net)
 	struct ib_device *ibdev = &rxe->ibdev;
 
 	xa_init_flags(&rxe->mrs, XA_FLAGS_ALLOC1);
+	xa_init_flags(&rxe->mws, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH);
 	xa_init_flags(&rxe->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	spin_lock_init(&rxe->gid_lock);
 	spin_lock_init(&rxe->port_lock);

@@ -23,6 +23,8 @@ struct rxe_stats;
  * @ndev_tracker: of that reference
  * @mrs:	key >> 8 -> struct rxe_mr; lookups under RCU
  * @mr_next:	next index to try in @mrs
+ * @mws:	key >> 8 -> struct rxe_mw; its xa_lock (BH) also protects them
+ * @mw_next:	next index to try in @mws
  * @ahs:	ah_num -> struct rxe_ah; lookups under its xa_lock
  * @ah_next:	next index to try in @ahs
  * @gid_lock:	protects @gids against writers (process context and softirq)
@@ -33,6 +35,7 @@ struct rxe_stats;
  * @num_cq:	CQs that exist
  * @num_srq:	SRQs that exist
  * @num_mr:	MRs that exist
+ * @num_mw:	memory windows that exist
  * @num_ah:	AHs that exist
  * @num_pd:	PDs that exist
  * @num_uc:	user contexts that exist
@@ -47,6 +50,8 @@ struct rxe_dev {
 	netdevice_tracker	ndev_tracker;
 	struct xarray		mrs;
 	u32			mr_next;
+	struct xarray		mws;
+	u32			mw_next;
 	struct xarray		ahs;
 	u32			ah_next;
 	spinlock_t		gid_lock;	/* see above */
@@ -57,6 +62,7 @@ struct rxe_dev {
 	atomic_t		num_cq;
 	atomic_t		num_srq;
 	atomic_t		num_mr;
+	atomic_t		num_mw;
 	atomic_t		num_ah;
 	atomic_t		num_pd;
 	atomic_t		num_uc;

@@ -14,7 +14,9 @@
 #define RXE_MAX_CQE		(SZ_256K - 1)	/* 16 MiB of ring; one slot stays empty */
 #define RXE_MAX_SRQ		65536	/* of one device */
 #define RXE_MAX_SRQ_WR		32767	/* slots of at most 1024 bytes: 32 MiB; one stays empty */
-#define RXE_MAX_MR		SZ_1M	/* of one device; the index part of a key has 24 bits */
+#define RXE_MAX_MR		SZ_1M	/* of one device; the index of a key has 23 bits for MRs */
+#define RXE_MAX_MW		SZ_1M	/* and 23 bits for windows */
+#define RXE_MAX_FAST_REG_PAGES	512	/* 2 MiB of 4 KiB pages; 4 KiB of kernel memory for each MR */
 #define RXE_MAX_MR_SIZE		((u64)U32_MAX << PAGE_SHIFT)	/* the core counts pages in 32 bits */
 #define RXE_MAX_PD		65536
 #define RXE_MAX_AH		65536	/* of one device */

@@ -5,6 +5,7 @@
 #include <rdma/uverbs_ioctl.h>
 #include "rxe_cq.h"
 #include "rxe_gid.h"
+#include "rxe_mw.h"
 #include "rxe_netdev.h"
 #include "rxe_pd.h"
 #include "rxe_qp.h"
@@ -326,6 +327,7 @@ int rxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	wait_for_completion(&qp->freed);
 
 	rxe_cq_unwatch(qp->rcq, qp);
+	rxe_mw_unbind_qp(qp);
 	rxe_cq_clean(qp->scq, ibqp);
 	rxe_cq_clean(qp->rcq, ibqp);
 	rxe_req_fini(qp);

@@ -40,6 +40,7 @@ struct rxe_pd;
  * @scq:	send completions
  * @rcq:	receive completions
  * @sq_sig_all:	every send completes
+ * @windows:	type 2 memory windows bound to it
  * @mutex:	serialises modify_qp and query_qp
  * @state_lock:	protects writes of @state and @sqd_event; irqsave, a leaf
  * @state:	read anywhere with READ_ONCE(); rxe_qp_state.c writes it
@@ -67,6 +68,7 @@ struct rxe_qp {
 	struct rxe_cq		*scq;
 	struct rxe_cq		*rcq;
 	bool			sq_sig_all;
+	atomic_t		windows;
 
 	struct mutex		mutex;		/* see above */
 	spinlock_t		state_lock;	/* see above */

@@ -4,6 +4,7 @@
 #include <linux/net.h>
 #include "rxe_cq.h"
 #include "rxe_gid.h"
+#include "rxe_mw.h"
 #include "rxe_netdev.h"
 #include "rxe_qp.h"
 #include "rxe_qp_state.h"
@@ -101,7 +102,9 @@ static int rxe_qp_check_values(const struct rxe_qp *qp, const struct ib_qp_attr 
 		return -EOPNOTSUPP;
 	if ((mask & IB_QP_ACCESS_FLAGS) &&
 	    (attr->qp_access_flags & ~(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
-				       IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC)))
+				       IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |
+				       IB_ACCESS_MW_BIND | IB_ACCESS_FLUSH_GLOBAL |
+				       IB_ACCESS_FLUSH_PERSISTENT)))
 		return -EOPNOTSUPP;
 	return 0;
 }
@@ -223,6 +226,7 @@ static void rxe_qp_apply(struct rxe_qp *qp, const struct ib_qp_attr *attr, int m
 static void rxe_qp_reset(struct rxe_qp *qp)
 {
 	rxe_cq_unwatch(qp->rcq, qp);
+	rxe_mw_unbind_qp(qp);
 	rxe_req_reset(qp);
 	rxe_resp_reset(qp);
 	WRITE_ONCE(qp->rx_ns, NULL);

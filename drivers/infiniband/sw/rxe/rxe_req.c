@@ -3,6 +3,7 @@
 
 #include "rxe_comp.h"
 #include "rxe_copy.h"
+#include "rxe_local.h"
 #include "rxe_packet.h"
 #include "rxe_qp.h"
 #include "rxe_qp_state.h"
@@ -30,6 +31,7 @@
  * @sg:		place in the SGEs of element @sg_index
  * @sg_index:	element that @sg belongs to
  * @sg_valid:	@sg is set up
+ * @waits:	a page must be faulted in before it can go on
  */
 struct rxe_req_run {
 	struct rxe_qp		*qp;
@@ -37,6 +39,7 @@ struct rxe_req_run {
 	struct rxe_sg_cursor	sg;
 	u32			sg_index;
 	bool			sg_valid;
+	bool			waits;
 };
 
 bool rxe_req_outstanding(const struct rxe_qp *qp)
@@ -109,6 +112,21 @@ u32 rxe_req_read_part(u32 length, u32 off)
 	return min_t(u32, length - off, RXE_READ_PART - off % RXE_READ_PART);
 }
 
+/* Local operations have their turn here.  False: it has not come, or it failed. */
+static bool rxe_req_local(struct rxe_qp *qp, struct rxe_swqe *wqe)
+{
+	bool oldest = qp->sq.tail == qp->req.next;
+
+	/* done before: after a rewind it is passed by */
+	if (!wqe->started && !rxe_local_run(qp, wqe))
+		return false;
+	if (oldest && !rxe_qp_is_uc(qp))
+		rxe_comp_done(qp, IB_WC_SUCCESS);
+	else
+		qp->req.next++;
+	return true;
+}
+
 static bool rxe_req_may_send(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
 {
 	const struct rxe_req *req = &qp->req;
@@ -132,13 +150,16 @@ static bool rxe_req_may_send(const struct rxe_qp *qp, const struct rxe_swqe *wqe
 static bool rxe_req_start(struct rxe_qp *qp, struct rxe_swqe *wqe)
 {
 	bool read = rxe_swqe_is_rd_atomic(wqe);
+	bool sink = read && wqe->opcode != IB_WR_ATOMIC_WRITE;
 
 	if (read && !qp->attr.max_rd_atomic) {
 		wqe->status = IB_WC_LOC_QP_OP_ERR;
 		return false;
 	}
-	wqe->status = rxe_wc_status_from_errno(rxe_sg_check(qp->pd, wqe->sge, wqe->num_sge,
-							    read ? IB_ACCESS_LOCAL_WRITE : 0));
+	/* what fits a packet is checked by its copy, before anything is sent */
+	if (sink || wqe->length > qp->mtu)
+		wqe->status = rxe_wc_status_from_errno(rxe_sg_check(qp->pd, wqe->sge, wqe->num_sge,
+						       sink ? IB_ACCESS_LOCAL_WRITE : 0));
 	if (wqe->status != IB_WC_SUCCESS)
 		return false;
 
@@ -158,11 +179,15 @@ static struct rxe_swqe *rxe_req_next(struct rxe_qp *qp)
 	struct rxe_req *req = &qp->req;
 	struct rxe_swqe *wqe;
 
-	if (req->next == rxe_sq_head(&qp->sq))
-		return NULL;
+	do {
+		if (req->next == rxe_sq_head(&qp->sq))
+			return NULL;
+		wqe = rxe_swqe(&qp->sq, req->next);
+		if (wqe->status != IB_WC_SUCCESS)
+			return NULL;
+	} while (rxe_swqe_is_local(wqe) && rxe_req_local(qp, wqe));
 
-	wqe = rxe_swqe(&qp->sq, req->next);
-	if (wqe->status != IB_WC_SUCCESS || !rxe_req_may_send(qp, wqe))
+	if (rxe_swqe_is_local(wqe) || !rxe_req_may_send(qp, wqe))
 		return NULL;
 	if (!wqe->started && !rxe_req_start(qp, wqe))
 		return NULL;
@@ -185,12 +210,17 @@ static void rxe_req_advance(struct rxe_qp *qp, const struct rxe_swqe *wqe, u32 p
 	}
 }
 
-/* First, middle, last or only, of a SEND or a WRITE. */
+/* First, middle, last or only, of what has payload. */
 static u8 rxe_req_opcode(u32 wr_opcode, bool first, bool last)
 {
 	bool imm = wr_opcode == IB_WR_SEND_WITH_IMM || wr_opcode == IB_WR_RDMA_WRITE_WITH_IMM;
-	bool send = wr_opcode == IB_WR_SEND || wr_opcode == IB_WR_SEND_WITH_IMM;
+	bool inv = wr_opcode == IB_WR_SEND_WITH_INV;
+	bool send = wr_opcode == IB_WR_SEND || wr_opcode == IB_WR_SEND_WITH_IMM || inv;
 
+	if (wr_opcode == IB_WR_ATOMIC_WRITE)
+		return ROCE_OP_ATOMIC_WRITE;
+	if (inv && last)
+		return first ? ROCE_OP_SEND_ONLY_INV : ROCE_OP_SEND_LAST_INV;
 	if (send) {
 		if (first && last)
 			return imm ? ROCE_OP_SEND_ONLY_IMM : ROCE_OP_SEND_ONLY;
@@ -208,6 +238,8 @@ static u8 rxe_req_opcode(u32 wr_opcode, bool first, bool last)
 static int rxe_req_copy(struct rxe_req_run *run, const struct rxe_swqe *wqe, u32 index, u32 off,
 			u8 *to, u32 len)
 {
+	int err;
+
 	if (wqe->flags & IB_SEND_INLINE) {
 		memcpy(to, wqe->data + off, len);
 		return 0;
@@ -220,36 +252,34 @@ static int rxe_req_copy(struct rxe_req_run *run, const struct rxe_swqe *wqe, u32
 		run->sg_index = index;
 		run->sg_valid = true;
 	}
-	return rxe_sg_read(&run->sg, to, len);
+	err = rxe_sg_read(&run->sg, to, len);
+	if (err == -EAGAIN)
+		err = rxe_sg_wait(&run->sg, &run->qp->req.fault);
+	return err;
 }
 
 /*
  * Add one packet with @len bytes of payload, from @off of the message, to the
  * run.  A packet that finds no memory counts as lost and is sent again later.
- * Returns an errno of the SGEs: the packet was taken back.
+ * Returns an errno of the SGEs: the packet was taken back; -EAGAIN with @waits.
  */
 static int rxe_req_emit(struct rxe_req_run *run, struct rxe_pkt *pkt,
 			const struct rxe_swqe *wqe, u32 index, u32 off, u32 len)
 {
-	unsigned int hdr_len = rxe_opcodes[pkt->opcode].hdr_len;
-	u8 *buf;
+	u8 *buf = rxe_tx_add_pkt(&run->tx, pkt, len);
 	int err;
 
-	pkt->pad = roce_pad(len);
-	buf = rxe_tx_add(&run->tx, hdr_len + len + pkt->pad);
 	if (!buf) {
 		run->sg_valid = false;	/* the cursor stands at a packet that is skipped */
 		rxe_sg_release(&run->sg);
 		return 0;
 	}
-	rxe_pkt_build(pkt, buf);
-	err = rxe_req_copy(run, wqe, index, off, buf + hdr_len, len);
+	err = rxe_req_copy(run, wqe, index, off, buf, len);
 	if (err) {
 		rxe_tx_cancel(&run->tx, 1);
-		return err;
+		run->waits = err == -EAGAIN;
 	}
-	memset(buf + hdr_len + len, 0, pkt->pad);
-	return 0;
+	return err;
 }
 
 /* What could not be read fails when its turn comes; what was sent before it stays. */
@@ -292,6 +322,7 @@ static u32 rxe_req_send_middles(struct rxe_req_run *run, struct rxe_swqe *wqe, u
 	const unsigned int hdr_len = sizeof(struct roce_bth), len = hdr_len + qp->mtu;
 	u32 i, num = rxe_req_num_middles(qp, wqe, limit);
 	struct roce_bth bth;
+	int err = 0;
 	u8 *buf;
 
 	if (num < 2)
@@ -303,8 +334,9 @@ static u32 rxe_req_send_middles(struct rxe_req_run *run, struct rxe_swqe *wqe, u
 	for (i = 0; i < num; i++, buf += len + ROCE_ICRC_SIZE) {
 		bth.apsn = cpu_to_be32(roce_psn_add(req->psn, i).v);
 		memcpy(buf, &bth, hdr_len);
-		if (rxe_req_copy(run, wqe, req->next, req->off + i * qp->mtu, buf + hdr_len,
-				 qp->mtu))
+		err = rxe_req_copy(run, wqe, req->next, req->off + i * qp->mtu, buf + hdr_len,
+				   qp->mtu);
+		if (err)
 			break;
 	}
 	if (i < num)
@@ -315,11 +347,10 @@ static u32 rxe_req_send_middles(struct rxe_req_run *run, struct rxe_swqe *wqe, u
 		req->unasked = 0;
 	}
 	rxe_req_advance(qp, wqe, i, i * qp->mtu);
-	if (i < num) {
+	run->waits = err == -EAGAIN;
+	if (err && err != -EAGAIN)
 		rxe_req_gather_failed(qp, wqe);
-		return i + 1;
-	}
-	return i;
+	return max(i, 1U);
 }
 
 static void rxe_req_send_data(struct rxe_req_run *run, struct rxe_swqe *wqe)
@@ -339,15 +370,26 @@ static void rxe_req_send_data(struct rxe_req_run *run, struct rxe_swqe *wqe)
 		.length	= wqe->length,
 		.imm	= wqe->imm,
 	};
+	int err;
 
 	if (!rxe_qp_is_uc(qp) && ++req->unasked >= req->window / 2) {
 		pkt.ackreq = true;
 		req->unasked = 0;
 	}
-	if (rxe_req_emit(run, &pkt, wqe, req->next, req->off, len)) {
+	err = rxe_req_emit(run, &pkt, wqe, req->next, req->off, len);
+	if (err == -EAGAIN) {
+		if (pkt.ackreq)
+			req->ask = true;
+		else if (!rxe_qp_is_uc(qp))
+			req->unasked--;
+		return;
+	}
+	if (err) {
 		rxe_req_gather_failed(qp, wqe);
 		return;
 	}
+	if (rxe_swqe_is_rd_atomic(wqe))		/* ATOMIC WRITE */
+		req->rd_out++;
 	rxe_req_advance(qp, wqe, 1, len);
 }
 
@@ -365,36 +407,68 @@ static void rxe_req_send_read(struct rxe_req_run *run, struct rxe_swqe *wqe)
 		.rkey	= wqe->rkey,
 		.length	= part,
 	};
-	u8 *buf = rxe_tx_add(&run->tx, rxe_opcodes[pkt.opcode].hdr_len);
 
-	if (buf)
-		rxe_pkt_build(&pkt, buf);
+	rxe_tx_add_pkt(&run->tx, &pkt, 0);
 	req->rd_out++;
 	req->unasked = 0;
 	rxe_req_advance(qp, wqe, rxe_num_pkts(part, qp->mtu), part);
 }
 
-static void rxe_req_send_atomic(struct rxe_req_run *run, struct rxe_swqe *wqe)
+/* What has no payload and one response: atomics and FLUSH. */
+static void rxe_req_send_single(struct rxe_req_run *run, struct rxe_swqe *wqe)
 {
 	struct rxe_qp *qp = run->qp;
-	bool swap = wqe->opcode == IB_WR_ATOMIC_CMP_AND_SWP;
 	struct rxe_pkt pkt = {
-		.opcode	= ROCE_SERVICE_RC | (swap ? ROCE_OP_COMPARE_SWAP : ROCE_OP_FETCH_ADD),
 		.pkey	= ROCE_DEFAULT_PKEY,
 		.qpn	= qp->attr.dest_qp_num,
 		.psn	= qp->req.psn,
 		.va	= wqe->remote_addr,
 		.rkey	= wqe->rkey,
-		.swap_add = swap ? wqe->swap : wqe->compare_add,
-		.compare = swap ? wqe->compare_add : 0,
 	};
-	u8 *buf = rxe_tx_add(&run->tx, rxe_opcodes[pkt.opcode].hdr_len);
 
-	if (buf)
-		rxe_pkt_build(&pkt, buf);
+	switch (wqe->opcode) {
+	case IB_WR_FLUSH:
+		pkt.opcode = ROCE_OP_FLUSH;
+		pkt.length = wqe->flush.length;
+		pkt.plt = wqe->flush.type;
+		pkt.sel = wqe->flush.level;
+		break;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+		pkt.opcode = ROCE_OP_COMPARE_SWAP;
+		pkt.swap_add = wqe->swap;
+		pkt.compare = wqe->compare_add;
+		break;
+	default:
+		pkt.opcode = ROCE_OP_FETCH_ADD;
+		pkt.swap_add = wqe->compare_add;
+	}
+	rxe_tx_add_pkt(&run->tx, &pkt, 0);
 	qp->req.rd_out++;
 	qp->req.unasked = 0;
 	rxe_req_advance(qp, wqe, 1, wqe->length);
+}
+
+/* Returns the number of packets, at most @limit. */
+static u32 rxe_req_send_wqe(struct rxe_req_run *run, struct rxe_swqe *wqe, u32 limit)
+{
+	u32 sent;
+
+	switch (wqe->opcode) {
+	case IB_WR_RDMA_READ:
+		rxe_req_send_read(run, wqe);
+		break;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+	case IB_WR_FLUSH:
+		rxe_req_send_single(run, wqe);
+		break;
+	default:
+		sent = rxe_req_send_middles(run, wqe, limit);
+		if (sent)
+			return sent;
+		rxe_req_send_data(run, wqe);
+	}
+	return 1;
 }
 
 /* Does anything wait until the elements that have been sent complete? */
@@ -421,9 +495,10 @@ static void rxe_req_ask(struct rxe_req_run *run)
 	if (!rxe_req_must_ask(run->qp))
 		return;
 
-	/* READs and atomics are answered anyway */
+	/* what has a response of its own is answered anyway */
 	if (!bth || rxe_qp_is_uc(run->qp) ||
-	    rxe_opcodes[bth[0]].flags & (RXE_OP_READ | RXE_OP_ATOMIC))
+	    rxe_opcodes[bth[0]].flags & (RXE_OP_READ | RXE_OP_ATOMIC | RXE_OP_FLUSH |
+					 RXE_OP_ATOMIC_WRITE))
 		return;
 	rxe_pkt_set_ackreq(bth);
 	run->qp->req.unasked = 0;
@@ -436,7 +511,6 @@ static bool rxe_req_send(struct rxe_qp *qp)
 	struct rxe_req_run run = { .qp = qp };
 	unsigned int budget = RXE_REQ_BUDGET;
 	struct rxe_swqe *wqe;
-	u32 sent;
 
 	if (qp->req.retry.rnr_wait)
 		return false;
@@ -449,26 +523,15 @@ static bool rxe_req_send(struct rxe_qp *qp)
 	rxe_tx_begin(&run.tx, qp->rxe, &qp->path, &qp->req.route);
 	run.tx.token = rxe_token_tx_request(qp);
 	do {
-		sent = 1;
-		if (wqe->opcode == IB_WR_RDMA_READ) {
-			rxe_req_send_read(&run, wqe);
-		} else if (rxe_swqe_is_atomic(wqe)) {
-			rxe_req_send_atomic(&run, wqe);
-		} else {
-			sent = rxe_req_send_middles(&run, wqe, budget);
-			if (!sent) {
-				rxe_req_send_data(&run, wqe);
-				sent = 1;
-			}
-		}
-		budget -= sent;
-	} while (budget && (wqe = rxe_req_next(qp)));
+		budget -= rxe_req_send_wqe(&run, wqe, budget);
+	} while (budget && !run.waits && (wqe = rxe_req_next(qp)));
 
 	rxe_req_ask(&run);
 	if (run.sg_valid)
 		rxe_sg_release(&run.sg);
 	rxe_tx_end(&run.tx);
-	return !budget;
+	qp->req.exec.sleep |= run.waits;
+	return run.waits || !budget;
 }
 
 /* Two datagrams can share a burst when everything ahead of the BTH is equal. */
@@ -494,9 +557,12 @@ static int rxe_req_send_datagram(struct rxe_req_run *run, struct rxe_swqe *wqe)
 		.qkey	= wqe->qkey & BIT(31) ? qp->attr.qkey : wqe->qkey,
 		.sqpn	= qp->qpn,
 	};
+	int err;
 
-	qp->req.psn = roce_psn_add(qp->req.psn, 1);
-	return rxe_req_emit(run, &pkt, wqe, qp->req.next, 0, wqe->length);
+	err = rxe_req_emit(run, &pkt, wqe, qp->req.next, 0, wqe->length);
+	if (err != -EAGAIN)
+		qp->req.psn = roce_psn_add(qp->req.psn, 1);
+	return err;
 }
 
 /* What is not acknowledged is done once it has been handed to IP: [tail, next). */
@@ -521,6 +587,7 @@ static bool rxe_req_send_datagrams(struct rxe_qp *qp)
 	enum ib_wc_status failed = IB_WC_SUCCESS;
 	const struct rxe_path *path = NULL;
 	unsigned int budget = RXE_REQ_BUDGET;
+	int err;
 
 	while (budget && qp->req.next != rxe_sq_head(&qp->sq)) {
 		struct rxe_swqe *wqe = rxe_swqe(&qp->sq, qp->req.next);
@@ -534,7 +601,10 @@ static bool rxe_req_send_datagrams(struct rxe_qp *qp)
 			path = &wqe->path;
 			rxe_tx_begin(&run.tx, qp->rxe, path, NULL);
 		}
-		failed = rxe_wc_status_from_errno(rxe_req_send_datagram(&run, wqe));
+		err = rxe_req_send_datagram(&run, wqe);
+		if (err == -EAGAIN)
+			break;
+		failed = rxe_wc_status_from_errno(err);
 		if (failed != IB_WC_SUCCESS)
 			break;
 		qp->req.next++;
@@ -549,7 +619,8 @@ static bool rxe_req_send_datagrams(struct rxe_qp *qp)
 		rxe_req_unacked_failed(qp, failed);
 	else
 		rxe_req_sent_done(qp);
-	return !budget;
+	qp->req.exec.sleep |= run.waits;
+	return run.waits || !budget;
 }
 
 /* In ERR and SQE everything posted completes as flushed.  True: more to fetch. */
@@ -592,7 +663,8 @@ static bool rxe_req_run_connected(struct rxe_qp *qp)
 		return false;	/* failed just now: the next round flushes */
 
 	more |= rxe_sq_fetch(qp);
-	more |= rxe_req_send(qp);
+	if (!qp->req.exec.sleep)	/* one page at a time */
+		more |= rxe_req_send(qp);
 	rxe_req_check_failed(qp);
 	rxe_retry_arm(qp);
 	if (rxe_qp_state(qp) == IB_QPS_SQD && !rxe_req_outstanding(qp))
@@ -667,9 +739,17 @@ static void rxe_req_put(struct rxe_exec *x)
 	rxe_qp_put(container_of(x, struct rxe_qp, req.exec));
 }
 
+static void rxe_req_prepare(struct rxe_exec *x)
+{
+	struct rxe_qp *qp = container_of(x, struct rxe_qp, req.exec);
+
+	rxe_fault_handle(&qp->req.fault);
+}
+
 void rxe_req_init(struct rxe_qp *qp)
 {
-	rxe_exec_init(&qp->req.exec, rxe_req_run, rxe_req_get, rxe_req_put);
+	rxe_exec_init(&qp->req.exec, rxe_req_run, rxe_req_get, rxe_req_put,
+		      rxe_req_prepare);
 	rxe_rxq_init(&qp->req.rxq);
 	rxe_route_init(&qp->req.route);
 	rxe_retry_init(qp);

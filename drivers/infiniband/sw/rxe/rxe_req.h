@@ -5,6 +5,7 @@
 
 #include <rdma/roce_psn.h>
 #include "rxe_exec.h"
+#include "rxe_odp.h"
 #include "rxe_retry.h"
 #include "rxe_route.h"
 #include "rxe_rxq.h"
@@ -15,6 +16,7 @@
  * @rxq:	responses that wait for the completer
  * @route:	cached route
  * @retry:	timers and counts
+ * @fault:	page that a run waits for
  * @next:	send queue element to send from next, runs freely
  * @off:	bytes of it that are sent (READ: asked for)
  * @psn:	PSN of the next packet
@@ -32,6 +34,7 @@ struct rxe_req {
 	struct rxe_rxq		rxq;
 	struct rxe_route	route;
 	struct rxe_retry	retry;
+	struct rxe_fault	fault;
 	u32			next;
 	u32			off;
 	struct roce_psn		psn;

@@ -11,6 +11,7 @@
 #include <rdma/roce_psn.h>
 #include "rxe_copy.h"
 #include "rxe_exec.h"
+#include "rxe_odp.h"
 #include "rxe_packet.h"
 #include "rxe_rd_atomic.h"
 #include "rxe_route.h"
@@ -61,6 +62,7 @@ struct rxe_resp_read {
  * @write_resid: bytes of the WRITE still to come
  * @ack_due:	acknowledge up to @psn - 1 before the run ends
  * @read:	READ in progress
+ * @fault:	page that a run waits for
  * @rd:		READs answered, for duplicates
  */
 struct rxe_resp {
@@ -79,6 +81,7 @@ struct rxe_resp {
 	u32			write_resid;
 	bool			ack_due;
 	struct rxe_resp_read	read;
+	struct rxe_fault	fault;
 	struct rxe_rd_ring	rd;
 };
 

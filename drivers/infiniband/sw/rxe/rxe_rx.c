@@ -646,6 +646,16 @@ const u8 *rxe_rx_middle(struct rxe_qp *qp, struct sk_buff *skb, u8 opcode, struc
 	return data + sizeof(*bth);
 }
 
+void rxe_rx_again(struct rxe_dev *rxe, struct sk_buff *skb)
+{
+	struct rxe_skb_cb *cb = rxe_skb_cb(skb);
+	unsigned int len = cb->off - --cb->seg * cb->seg_size;
+
+	cb->off -= len;
+	rxe_count_add(rxe, RXE_CNT_RCVD_PKTS, -1);
+	rxe_count_add(rxe, RXE_CNT_RCVD_BYTES, -(u64)len);
+}
+
 void rxe_rx_free(struct sk_buff *skb)
 {
 	struct rxe_ns *ns = rxe_skb_cb(skb)->ns;

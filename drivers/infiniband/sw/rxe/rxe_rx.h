@@ -163,6 +163,13 @@ enum rxe_rx_result rxe_rx_next(struct rxe_qp *qp, struct sk_buff *skb, struct rx
 const u8 *rxe_rx_middle(struct rxe_qp *qp, struct sk_buff *skb, u8 opcode, struct roce_psn psn,
 			unsigned int mtu, bool *ackreq);
 
+/**
+ * rxe_rx_again - the next packet shall be the same again
+ * @rxe:	device, for counters
+ * @skb:	burst, after rxe_rx_next() said RXE_RX_GOOD
+ */
+void rxe_rx_again(struct rxe_dev *rxe, struct sk_buff *skb);
+
 /* Free a burst, used up or not, and its handle reference. */
 void rxe_rx_free(struct sk_buff *skb);
 

@@ -12,6 +12,7 @@
 
 #include <linux/skbuff.h>
 #include "rxe_icrc.h"
+#include "rxe_packet.h"
 
 struct rxe_dev;
 struct rxe_path;
@@ -90,6 +91,28 @@ u8 *rxe_tx_add(struct rxe_tx *tx, unsigned int len);
  * the one before.  NULL as for rxe_tx_add(): one packet counts as lost.
  */
 u8 *rxe_tx_add_many(struct rxe_tx *tx, unsigned int len, unsigned int *num);
+
+/**
+ * rxe_tx_add_pkt - add a packet with its headers
+ * @tx:		run
+ * @pkt:	what to build; its pad is set here
+ * @len:	bytes of payload
+ *
+ * Return: where the payload goes, NULL as from rxe_tx_add().
+ */
+static inline u8 *rxe_tx_add_pkt(struct rxe_tx *tx, struct rxe_pkt *pkt, unsigned int len)
+{
+	unsigned int hdr_len = rxe_opcodes[pkt->opcode].hdr_len;
+	u8 *buf;
+
+	pkt->pad = roce_pad(len);
+	buf = rxe_tx_add(tx, hdr_len + len + pkt->pad);
+	if (!buf)
+		return NULL;
+	rxe_pkt_build(pkt, buf);
+	memset(buf + hdr_len + len, 0, pkt->pad);
+	return buf + hdr_len;
+}
 
 /**
  * rxe_tx_cancel - take the last packets back (their payload could not be read)

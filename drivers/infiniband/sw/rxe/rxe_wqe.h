@@ -31,13 +31,16 @@ struct rxe_srq;
  * @length:	bytes of the message, summed up from the SGEs here
  * @num_sge:	SGEs behind the struct; 0 when @flags has IB_SEND_INLINE
  * @status:	IB_WC_SUCCESS, or why it fails when its turn comes
- * @started:	has PSNs; at least one packet went out
+ * @started:	has PSNs, and at least one packet went out; local operations: done
  * @first_psn:	of its packets, or for a READ of the responses
  * @last_psn:	likewise
- * @remote_addr: WRITE, READ, atomics
- * @rkey:	WRITE, READ, atomics
+ * @remote_addr: WRITE, READ, atomics, ATOMIC WRITE, FLUSH
+ * @rkey:	likewise; SEND with invalidate, LOCAL_INV: the key to invalidate
  * @compare_add: atomics
  * @swap:	COMPARE SWAP
+ * @flush:	FLUSH: bytes, placement type, selectivity level
+ * @mw:		BIND_MW: the window's key, its new key, MR, rights and range
+ * @reg:	REG_MR: MR, its new key and rights
  * @path:	datagrams: owned
  * @dqpn:	datagrams: destination QPN
  * @qkey:	datagrams
@@ -59,9 +62,31 @@ struct rxe_swqe {
 		struct {
 			u64	remote_addr;
 			u32	rkey;
-			u64	compare_add;
-			u64	swap;
+			union {
+				struct {
+					u64	compare_add;
+					u64	swap;
+				};
+				struct {
+					u32	length;
+					u8	type;
+					u8	level;
+				} flush;
+			};
 		};
+		struct {
+			u64	addr;
+			u64	length;
+			u32	key;
+			u32	new_key;
+			u32	lkey;
+			u32	access;
+		} mw;
+		struct {
+			struct ib_mr	*mr;
+			u32		key;
+			u32		access;
+		} reg;
 		struct {
 			struct rxe_path	path;
 			u32		dqpn;
@@ -161,10 +186,21 @@ static inline bool rxe_swqe_is_atomic(const struct rxe_swqe *wqe)
 	       wqe->opcode == IB_WR_ATOMIC_FETCH_AND_ADD;
 }
 
-/* Its response brings data: it takes one of the responder's resources. */
+/*
+ * Its response is one of its own, of READs, atomics, and what Annex A19 answers
+ * with an empty READ response: it takes one of the responder's resources.
+ */
 static inline bool rxe_swqe_is_rd_atomic(const struct rxe_swqe *wqe)
 {
-	return wqe->opcode == IB_WR_RDMA_READ || rxe_swqe_is_atomic(wqe);
+	return wqe->opcode == IB_WR_RDMA_READ || rxe_swqe_is_atomic(wqe) ||
+	       wqe->opcode == IB_WR_FLUSH || wqe->opcode == IB_WR_ATOMIC_WRITE;
+}
+
+/* Nothing is sent. */
+static inline bool rxe_swqe_is_local(const struct rxe_swqe *wqe)
+{
+	return wqe->opcode == IB_WR_LOCAL_INV || wqe->opcode == IB_WR_REG_MR ||
+	       wqe->opcode == IB_WR_BIND_MW;
 }
 
 /* PSNs that a message of @length bytes takes. */

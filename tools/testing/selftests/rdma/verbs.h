@@ -25,6 +25,7 @@ struct end {
 	int			gid_index;
 	union ibv_gid		gid;
 	enum ibv_mtu		mtu;		/* of the port */
+	int			qp_access;	/* [READ and WRITE] */
 	struct ibv_pd		*pd;
 	struct ibv_comp_channel	*channel;
 	struct ibv_cq		*scq;
@@ -118,7 +119,14 @@ struct test {
 	bool		lone;		/* needs one device only */
 };
 
-extern const struct test data_tests[], error_tests[], qp_tests[], process_tests[];
-extern const struct test srq_tests[], event_tests[];
+/* Rights that all MRs of end_make() have beside those of the test. */
+extern int more_access;
+
+void run_test(const struct test *list, const char *name, struct end *a, struct end *b,
+	      const char *arg);
+
+extern const struct test data_tests[], error_tests[], qp_tests[], process_tests[], srq_tests[],
+			  event_tests[], window_tests[], atomic_tests[], rereg_tests[],
+			  odp_tests[], dmabuf_tests[];
 
 #endif /* VERBS_H */

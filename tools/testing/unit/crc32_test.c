@@ -8,8 +8,6 @@
 bool unit_fpu_usable = true;
 unsigned int unit_fpu_depth;
 
-u32 compat_crc32_le(u32 crc, const void *p, size_t len);
-
 static u64 state = 1;
 
 static void compare(unsigned int max, unsigned int step)

@@ -3,7 +3,7 @@
  * A plugin for QEMU (TCG): instructions executed by address, sixteen bytes at a
  * time, between two marks that mark.py sets in the guest.
  *
- * Needs no header of QEMU; what it uses of the plugin API (version 4) is below.
+ * Needs no header of QEMU: plugin.h.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -12,26 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef uint64_t qemu_plugin_id_t;
-typedef struct {
-	void	*score;
-	size_t	offset;
-} qemu_plugin_u64;
-struct qemu_plugin_insn;
-struct qemu_plugin_tb;
-
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
-		void (*cb)(qemu_plugin_id_t, struct qemu_plugin_tb *));
-void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
-		void (*cb)(unsigned int, void *), int flags, void *data);
-void qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(struct qemu_plugin_insn *insn, int op,
-		qemu_plugin_u64 entry, uint64_t imm);
-void *qemu_plugin_scoreboard_new(size_t size);
-uint64_t qemu_plugin_u64_sum(qemu_plugin_u64 entry);
-size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
-struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t i);
-size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *dest, size_t len);
-uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
+#include "plugin.h"
 
 __attribute__((visibility("default"))) int qemu_plugin_version = 4;
 
@@ -47,7 +28,7 @@ static const uint8_t mark[] = { 0x0f, 0x1f, 0x80, 0x70, 0x65, 0x78, 0x72 };
 
 static uint64_t value(unsigned int i)
 {
-	return qemu_plugin_u64_sum((qemu_plugin_u64){ score, i * sizeof(uint64_t) });
+	return qemu_plugin_u64_sum((struct qemu_plugin_u64){ score, i * sizeof(uint64_t) });
 }
 
 static void on_start(unsigned int cpu, void *data)
@@ -82,7 +63,7 @@ static unsigned int slot(uint64_t vaddr)
 	return i;
 }
 
-static void on_trans(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+static void on_trans(uint64_t id, struct qemu_plugin_tb *tb)
 {
 	size_t n = qemu_plugin_tb_n_insns(tb);
 
@@ -92,7 +73,7 @@ static void on_trans(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		uint8_t b[8];
 
 		qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, 0,
-			(qemu_plugin_u64){ score, slot(vaddr) * sizeof(uint64_t) }, 1);
+			(struct qemu_plugin_u64){ score, slot(vaddr) * sizeof(uint64_t) }, 1);
 		if (qemu_plugin_insn_data(insn, b, sizeof(b)) != sizeof(mark) || b[0] != mark[0] ||
 		    b[1] != mark[1] || b[2] != mark[2] || memcmp(b + 4, mark + 4, 3))
 			continue;
@@ -104,7 +85,7 @@ static void on_trans(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 }
 
 __attribute__((visibility("default")))
-int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv)
+int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv)
 {
 	for (int i = 0; i < argc; i++)
 		if (!strncmp(argv[i], "out=", 4))

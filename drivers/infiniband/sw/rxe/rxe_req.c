@@ -76,8 +76,12 @@ bool rxe_req_probe(struct rxe_qp *qp)
 	    req->unasked < (u32)under_way)
 		return false;
 
-	if (!req->off)
-		req->next--;
+	if (!req->off) {
+		/* there is one with a packet, as not all are acknowledged */
+		do
+			req->next--;
+		while (rxe_swqe_is_local(rxe_swqe(&qp->sq, req->next)));
+	}
 	req->psn = roce_psn_add(req->psn, -1);
 	req->off = roce_psn_diff(req->psn, rxe_swqe(&qp->sq, req->next)->first_psn) * qp->mtu;
 	req->unasked = 0;
@@ -120,10 +124,14 @@ static bool rxe_req_local(struct rxe_qp *qp, struct rxe_swqe *wqe)
 	/* done before: after a rewind it is passed by */
 	if (!wqe->started && !rxe_local_run(qp, wqe))
 		return false;
-	if (oldest && !rxe_qp_is_uc(qp))
+	if (oldest && !rxe_qp_is_uc(qp)) {
 		rxe_comp_done(qp, IB_WC_SUCCESS);
-	else
-		qp->req.next++;
+		return true;
+	}
+	/* it completes after those before it */
+	if (qp->sq_sig_all || (wqe->flags & IB_SEND_SIGNALED))
+		qp->req.ask = true;
+	qp->req.next++;
 	return true;
 }
 
@@ -515,7 +523,8 @@ static bool rxe_req_send(struct rxe_qp *qp)
 	if (qp->req.retry.rnr_wait)
 		return false;
 	wqe = rxe_req_next(qp);
-	if (!wqe && !rxe_qp_is_uc(qp) && rxe_req_blocked(qp) && rxe_req_probe(qp))
+	if (!wqe && !rxe_qp_is_uc(qp) && (rxe_req_blocked(qp) || qp->req.ask) &&
+	    rxe_req_probe(qp))
 		wqe = rxe_req_next(qp);
 	if (!wqe)
 		return false;

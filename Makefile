@@ -49,6 +49,11 @@ test:
 test-suites:
 	scripts/test --long
 
+# KERNEL is 7.3 here unless it is given
+bench: bootstrap
+	tools/testing/vm/bench.sh --kernel $(if $(filter file,$(origin KERNEL)),7.3,$(KERNEL)) \
+		--json build/bench.json $(FIGURES)
+
 bootstrap:
 	@scripts/bootstrap
 
@@ -67,8 +72,10 @@ help:
 	@echo '  demo            two namespaces, RDMA between them; KERNEL=6.1|6.12|7.3'
 	@echo '  test            everything, on all kernels'
 	@echo '  test-suites     the suites of others (rdma-core, perftest, UCX, MPI ...), long'
+	@echo '  bench           throughput and latency beside those of the in-tree driver and'
+	@echo '                  of TCP; KERNEL= (7.3), FIGURES= (bench.sh --list)'
 	@echo '  check           static checks'
 	@echo '  modules-all     build/KERNEL/rdma_rxe.ko for all kernels'
 
 .PHONY: modules clean install uninstall dkms-install dkms-uninstall deb \
-	modules-all check demo test test-suites bootstrap help
+	modules-all check bench demo test test-suites bootstrap help

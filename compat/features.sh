@@ -63,6 +63,7 @@ have KMALLOC_OBJ	linux/slab.h	'define kmalloc_obj\('
 have VM_FLAGS_SET	linux/mm.h	'[ *]vm_flags_set\('
 have STRSCPY_2		linux/string.h	'define strscpy\('
 have LINUX_UNALIGNED_H	linux/unaligned.h	'get_unaligned'
+have CRC32_OPTIMIZED	linux/crc32.h	'[ *]crc32_optimizations\('
 have DMA_BUF_VMAP_UNLOCKED	linux/dma-buf.h	'[ *]dma_buf_vmap_unlocked\('
 have IMPORT_NS_STRING	linux/module.h	'define MODULE_IMPORT_NS\(ns\)[^,]*MODULE_INFO\(import_ns, ns\)'
 exit 0

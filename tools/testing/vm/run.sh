@@ -15,6 +15,7 @@
 #   --mem M         (3G) half of it at most for files that the VM writes
 #   --timeout S     (600) seconds until a VM that does not end is killed
 #   --append ARGS   more for the kernel's command line
+#   --plugin SPEC   load a TCG plugin (FILE[,NAME=VALUE...])
 #   --console FILE  keep the console's log there; without it the log goes to a
 #                   temporary directory, kept if the run fails
 #   -v              say what happens, on stderr
@@ -31,7 +32,7 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-kernel='' intree='' counted='' cpus='' mem=3G timeout=600 append='' console='' verbose=''
+kernel='' intree='' counted='' cpus='' mem=3G timeout=600 append='' plugin='' console='' verbose=''
 while [ $# -gt 0 ]; do
 	case $1 in
 	--kernel) kernel=${2-}; shift ;;
@@ -41,6 +42,7 @@ while [ $# -gt 0 ]; do
 	--mem) mem=${2-}; shift ;;
 	--timeout) timeout=${2-}; shift ;;
 	--append) append=${2-}; shift ;;
+	--plugin) plugin=${2-}; shift ;;
 	--console) console=${2-}; shift ;;
 	-v) verbose=1 ;;
 	-h|--help) sed -n '4,/^$/s/^# \{0,1\}//p' "$0"; exit 0 ;;
@@ -150,6 +152,8 @@ if [ -n "$counted" ]; then
 else
 	qemu+=(-accel 'tcg,thread=multi' -smp "${cpus:-2}")
 fi
+
+[ -z "$plugin" ] || qemu+=(-plugin "$plugin")
 
 # A comma in an option's value is written twice.
 share() {

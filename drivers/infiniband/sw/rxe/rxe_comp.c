@@ -111,6 +111,7 @@ static void rxe_comp_una(struct rxe_qp *qp, struct roce_psn una)
 {
 	rxe_req_acked(qp, roce_psn_diff(una, qp->req.una));
 	qp->req.una = una;
+	rxe_token_acked(&qp->token, una);
 	rxe_retry_progress(qp);
 }
 
@@ -291,6 +292,47 @@ static void rxe_comp_read(struct rxe_comp_run *run, const struct rxe_pkt *pkt)
 			pkt->payload_len == rxe_req_read_part(wqe->length, off));
 }
 
+/*
+ * The short way for most responses of a long READ.  The next one in the burst
+ * may follow those that have been stored just now.
+ */
+static void rxe_comp_read_middles(struct rxe_comp_run *run, unsigned int *budget)
+{
+	struct rxe_qp *qp = run->qp;
+	struct rxe_swqe *wqe = rxe_comp_tail(qp);
+	struct roce_psn psn = qp->req.una;
+	bool ackreq, stored = true;
+	const u8 *data;
+	u32 off, left;
+
+	if (!rxe_qp_can_complete(rxe_qp_state(qp)) || !qp->req.rxq.cur)
+		return;
+	if (!wqe || wqe->opcode != IB_WR_RDMA_READ)
+		return;
+	off = roce_psn_diff(psn, wqe->first_psn) * qp->mtu;
+	left = rxe_req_read_part(wqe->length, off);
+	for (; *budget && left > qp->mtu && roce_psn_before(psn, qp->req.end); --*budget) {
+		data = rxe_rx_middle(qp, qp->req.rxq.cur,
+				     ROCE_SERVICE_RC | ROCE_OP_READ_RESP_MIDDLE, psn, qp->mtu,
+				     &ackreq);
+		if (!data)
+			break;
+		stored = !rxe_comp_scatter(run, wqe, psn, off, data, qp->mtu);
+		if (!stored)
+			break;
+		psn = roce_psn_add(psn, 1);
+		off += qp->mtu;
+		left -= qp->mtu;
+	}
+	if (!roce_psn_eq(psn, qp->req.una)) {
+		rxe_comp_una(qp, psn);
+		if (roce_psn_before(qp->req.psn, qp->req.una))
+			rxe_req_seek_una(qp);
+	}
+	if (!stored)
+		rxe_comp_store_failed(run);
+}
+
 static void rxe_comp_atomic(struct rxe_comp_run *run, const struct rxe_pkt *pkt)
 {
 	struct rxe_qp *qp = run->qp;
@@ -338,6 +380,8 @@ bool rxe_comp_run(struct rxe_qp *qp)
 			rxe_comp_packet(&run, &pkt);
 		else
 			rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_OPCODE);
+		if (!run.waits && (pkt.info->flags & RXE_OP_READ_RESP))
+			rxe_comp_read_middles(&run, &budget);
 		if (run.waits)
 			rxe_rx_again(qp->rxe, qp->req.rxq.cur);
 	}

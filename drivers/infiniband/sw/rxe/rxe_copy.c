@@ -3,6 +3,7 @@
 #include <linux/err.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/sizes.h>
 #include <linux/string.h>
 
 #include "rxe_access.h"
@@ -59,16 +60,39 @@ void *rxe_mr_ptr(const struct rxe_mr *mr, u64 va, bool write)
 	return mr_ptr(mr, va, write, &room);
 }
 
-int rxe_mr_read(const struct rxe_mr *mr, u64 va, void *dst, unsigned int len)
+/*
+ * Blocks that happen to lie behind one another are one span, up to a burst's
+ * worth.  Pages that come and go are none.
+ */
+static void span_find(struct rxe_span *s, const struct rxe_mr *mr, u64 va, void *ptr, u64 room)
+{
+	u64 i, size;
+
+	*s = (struct rxe_span){ .va = va, .ptr = ptr, .len = room };
+	if (mr->type == RXE_MR_DMA)
+		return;
+	if (mr->type == RXE_MR_ODP) {
+		s->len = 0;
+		return;
+	}
+	size = 1ULL << mr->block_shift;
+	i = (va - mr->iova + mr->first_offset) >> mr->block_shift;
+	while (s->len < SZ_64K && ++i < mr->nr_blocks && mr->blocks[i] == s->ptr + s->len)
+		s->len += size;
+}
+
+int rxe_mr_read_pieces(const struct rxe_mr *mr, struct rxe_span *s, u64 va, void *dst,
+		       unsigned int len)
 {
 	rxe_mr_begin(mr);
 	while (len) {
 		u64 room;
-		const void *src = mr_ptr(mr, va, false, &room);
+		void *src = mr_ptr(mr, va, false, &room);
 		unsigned int n = min_t(u64, len, room);
 
 		if (!src)
 			break;
+		span_find(s, mr, va, src, room);
 		rxe_memcpy(dst, src, n);
 		dst += n;
 		va += n;
@@ -78,7 +102,8 @@ int rxe_mr_read(const struct rxe_mr *mr, u64 va, void *dst, unsigned int len)
 	return len ? -EAGAIN : 0;
 }
 
-int rxe_mr_write(const struct rxe_mr *mr, u64 va, const void *src, unsigned int len)
+int rxe_mr_write_pieces(const struct rxe_mr *mr, struct rxe_span *s, u64 va, const void *src,
+			unsigned int len)
 {
 	rxe_mr_begin(mr);
 	while (len) {
@@ -88,6 +113,7 @@ int rxe_mr_write(const struct rxe_mr *mr, u64 va, const void *src, unsigned int 
 
 		if (!dst)
 			break;
+		span_find(s, mr, va, dst, room);
 		rxe_memcpy(dst, src, n);
 		src += n;
 		va += n;
@@ -102,6 +128,7 @@ static void sg_drop_mr(struct rxe_sg_cursor *c)
 	if (c->mr)
 		rxe_mr_put(c->mr);
 	c->mr = NULL;
+	c->span.len = 0;
 }
 
 /* The caller may do something else now. */
@@ -163,7 +190,7 @@ static s64 sg_run(struct rxe_sg_cursor *c)
 	return sge->length - c->off;
 }
 
-int rxe_sg_read(struct rxe_sg_cursor *c, void *dst, unsigned int len)
+int rxe_sg_read_pieces(struct rxe_sg_cursor *c, void *dst, unsigned int len)
 {
 	while (len) {
 		s64 run = sg_run(c);
@@ -174,7 +201,7 @@ int rxe_sg_read(struct rxe_sg_cursor *c, void *dst, unsigned int len)
 			return run;
 		n = min_t(s64, len, run);
 		c->run = n;
-		err = rxe_mr_read(c->mr, c->sge[c->cur].addr + c->off, dst, n);
+		err = rxe_mr_read(c->mr, &c->span, c->sge[c->cur].addr + c->off, dst, n);
 		if (err)
 			return err;
 		dst += n;
@@ -185,7 +212,7 @@ int rxe_sg_read(struct rxe_sg_cursor *c, void *dst, unsigned int len)
 	return 0;
 }
 
-int rxe_sg_write(struct rxe_sg_cursor *c, const void *src, unsigned int len)
+int rxe_sg_write_pieces(struct rxe_sg_cursor *c, const void *src, unsigned int len)
 {
 	while (len) {
 		s64 run = sg_run(c);
@@ -196,7 +223,7 @@ int rxe_sg_write(struct rxe_sg_cursor *c, const void *src, unsigned int len)
 			return run;
 		n = min_t(s64, len, run);
 		c->run = n;
-		err = rxe_mr_write(c->mr, c->sge[c->cur].addr + c->off, src, n);
+		err = rxe_mr_write(c->mr, &c->span, c->sge[c->cur].addr + c->off, src, n);
 		if (err)
 			return err;
 		src += n;

@@ -161,11 +161,9 @@ bool rxe_qp_next_packet(struct rxe_qp *qp, struct rxe_rxq *rxq, struct rxe_pkt *
 			unsigned int *budget)
 {
 	while (*budget && rxe_qp_next_burst(qp, rxq, budget)) {
-		bool mcast = rxe_skb_cb(rxq->cur)->mcast;
-		enum rxe_rx_result result;
+		enum rxe_rx_result result = rxe_rx_next(qp, rxq->cur, pkt);
 		enum rxe_drop why;
 
-		result = rxe_rx_next(qp->rxe, rxq->cur, mcast ? ROCE_MULTICAST_QPN : qp->qpn, pkt);
 		if (result == RXE_RX_END) {
 			rxe_rx_free(rxq->cur);
 			rxq->cur = NULL;
@@ -254,6 +252,7 @@ static void rxe_qp_init(struct rxe_qp *qp, struct rxe_dev *rxe, struct ib_qp_ini
 	qp->state = IB_QPS_RESET;
 	qp->mtu = ib_mtu_enum_to_int(rxe_netdev_mtu(rxe->ndev));
 	qp->path.sgid = NULL;
+	rxe_token_init(&qp->token);
 	rxe_req_init(qp);
 	rxe_resp_init(qp);
 }
@@ -323,6 +322,7 @@ int rxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	rxe_qp_withdraw(qp);
 	rxe_exec_disable(&qp->req.exec);
 	rxe_exec_disable(&qp->resp.exec);
+	rxe_token_disconnect(qp);
 	/* timers first: their handlers touch the QP without a reference */
 	rxe_retry_fini(qp);
 	rxe_qp_put(qp);
@@ -416,6 +416,7 @@ int rxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 
 int __init rxe_qp_module_init(void)
 {
+	rxe_token_module_init();
 	rxe_qpn_next = get_random_u32_inclusive(RXE_QPN_MIN, RXE_QPN_MAX);
 	return 0;
 }

@@ -21,6 +21,7 @@
 #include "rxe_req.h"
 #include "rxe_resp.h"
 #include "rxe_route.h"
+#include "rxe_token.h"
 #include "rxe_wqe.h"
 
 struct rxe_cq;
@@ -48,6 +49,7 @@ struct rxe_pd;
  * @mtu:	path MTU, bytes; UD: the port's
  * @path:	RC, UC: the connection's path; written with executors disabled
  * @rx_ns:	whose packets are queued for it, for comparison alone; NULL: any
+ * @token:	RC: ICRC tokens of the connection
  * @sq:		send queue
  * @rq:		receive queue
  * @watch:	in @rcq's list of QPs in ERR, under that one's lock
@@ -77,6 +79,7 @@ struct rxe_qp {
 	unsigned int		mtu;
 	struct rxe_path		path;
 	const struct rxe_ns	*rx_ns;
+	struct rxe_token	token;
 
 	struct rxe_sq		sq;
 	struct rxe_rq		rq;

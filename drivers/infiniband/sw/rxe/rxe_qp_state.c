@@ -221,6 +221,8 @@ static void rxe_qp_apply(struct rxe_qp *qp, const struct ib_qp_attr *attr, int m
 		rxe_req_set_psn(qp, roce_psn(attr->sq_psn));
 	}
 	rxe_qp_apply_rc(qp, attr, mask);
+	if (path->sgid && rxe_qp_type(qp) == IB_QPT_RC)
+		rxe_token_connect(qp);
 }
 
 static void rxe_qp_reset(struct rxe_qp *qp)
@@ -230,6 +232,7 @@ static void rxe_qp_reset(struct rxe_qp *qp)
 	rxe_req_reset(qp);
 	rxe_resp_reset(qp);
 	WRITE_ONCE(qp->rx_ns, NULL);
+	rxe_token_disconnect(qp);
 	rxe_path_fini(&qp->path);
 	memset(&qp->attr, 0, sizeof(qp->attr));
 }

@@ -63,6 +63,30 @@ void rxe_req_rewind(struct rxe_qp *qp)
 {
 	rxe_req_seek_una(qp);
 	qp->req.rd_out = 0;
+	qp->req.unasked = 0;
+	qp->req.ask = true;
+}
+
+bool rxe_req_probe(struct rxe_qp *qp)
+{
+	struct rxe_req *req = &qp->req;
+	s32 under_way = roce_psn_diff(req->psn, req->una);
+
+	if (!under_way || req->rd_out || !roce_psn_eq(req->psn, req->end) ||
+	    req->unasked < (u32)under_way)
+		return false;
+
+	if (!req->off) {
+		/* there is one with a packet, as not all are acknowledged */
+		do
+			req->next--;
+		while (rxe_swqe_is_local(rxe_swqe(&qp->sq, req->next)));
+	}
+	req->psn = roce_psn_add(req->psn, -1);
+	req->off = roce_psn_diff(req->psn, rxe_swqe(&qp->sq, req->next)->first_psn) * qp->mtu;
+	req->unasked = 0;
+	req->ask = true;
+	return true;
 }
 
 static int rxe_wc_status_from_errno(int err)
@@ -100,10 +124,14 @@ static bool rxe_req_local(struct rxe_qp *qp, struct rxe_swqe *wqe)
 	/* done before: after a rewind it is passed by */
 	if (!wqe->started && !rxe_local_run(qp, wqe))
 		return false;
-	if (oldest && !rxe_qp_is_uc(qp))
+	if (oldest && !rxe_qp_is_uc(qp)) {
 		rxe_comp_done(qp, IB_WC_SUCCESS);
-	else
-		qp->req.next++;
+		return true;
+	}
+	/* it completes after those before it */
+	if (qp->sq_sig_all || (wqe->flags & IB_SEND_SIGNALED))
+		qp->req.ask = true;
+	qp->req.next++;
 	return true;
 }
 
@@ -184,6 +212,8 @@ static void rxe_req_advance(struct rxe_qp *qp, const struct rxe_swqe *wqe, u32 p
 		req->end = req->psn;
 	req->off += bytes;
 	if (req->off == wqe->length) {
+		if (qp->sq_sig_all || (wqe->flags & IB_SEND_SIGNALED))
+			req->ask = true;
 		req->next++;
 		req->off = 0;
 	}
@@ -255,10 +285,81 @@ static int rxe_req_emit(struct rxe_req_run *run, struct rxe_pkt *pkt,
 	}
 	err = rxe_req_copy(run, wqe, index, off, buf, len);
 	if (err) {
-		rxe_tx_cancel(&run->tx);
+		rxe_tx_cancel(&run->tx, 1);
 		run->waits = err == -EAGAIN;
 	}
 	return err;
+}
+
+/* What could not be read fails when its turn comes; what was sent before it stays. */
+static void rxe_req_gather_failed(struct rxe_qp *qp, struct rxe_swqe *wqe)
+{
+	wqe->status = IB_WC_LOC_PROT_ERR;
+	/* what went out before it has asked for no ACK: again, up to here */
+	if (!rxe_qp_is_uc(qp))
+		rxe_req_rewind(qp);
+}
+
+/* Full packets in the middle of a message that can go now, with one that asks for an ACK. */
+static u32 rxe_req_num_middles(const struct rxe_qp *qp, const struct rxe_swqe *wqe, u32 limit)
+{
+	const struct rxe_req *req = &qp->req;
+	u32 num, half = req->window / 2;
+
+	if (!req->off)
+		return 0;
+	num = min((wqe->length - req->off - 1) / qp->mtu, limit);
+	if (rxe_qp_is_uc(qp))
+		return num;
+	num = min_t(u32, num, req->window - roce_psn_diff(req->psn, req->una));
+	return min(num, half > req->unasked ? half - req->unasked : 1);
+}
+
+/*
+ * The short way for most packets of a long message: headers that differ in the
+ * PSN alone.  Returns the number of packets; 0: take the long way.
+ */
+static u32 rxe_req_send_middles(struct rxe_req_run *run, struct rxe_swqe *wqe, u32 limit)
+{
+	struct rxe_qp *qp = run->qp;
+	struct rxe_req *req = &qp->req;
+	struct rxe_pkt pkt = {
+		.opcode	= rxe_qp_service(qp) | rxe_req_opcode(wqe->opcode, false, false),
+		.pkey	= ROCE_DEFAULT_PKEY,
+		.qpn	= qp->attr.dest_qp_num,
+	};
+	const unsigned int hdr_len = sizeof(struct roce_bth), len = hdr_len + qp->mtu;
+	u32 i, num = rxe_req_num_middles(qp, wqe, limit);
+	struct roce_bth bth;
+	int err = 0;
+	u8 *buf;
+
+	if (num < 2)
+		return 0;
+	buf = rxe_tx_add_many(&run->tx, len, &num);
+	if (!buf)
+		return 0;
+	rxe_pkt_build(&pkt, (u8 *)&bth);
+	for (i = 0; i < num; i++, buf += len + ROCE_ICRC_SIZE) {
+		bth.apsn = cpu_to_be32(roce_psn_add(req->psn, i).v);
+		memcpy(buf, &bth, hdr_len);
+		err = rxe_req_copy(run, wqe, req->next, req->off + i * qp->mtu, buf + hdr_len,
+				   qp->mtu);
+		if (err)
+			break;
+	}
+	if (i < num)
+		rxe_tx_cancel(&run->tx, num - i);
+	req->unasked += i;
+	if (i && !rxe_qp_is_uc(qp) && req->unasked >= req->window / 2) {
+		rxe_pkt_set_ackreq(rxe_tx_last(&run->tx));
+		req->unasked = 0;
+	}
+	rxe_req_advance(qp, wqe, i, i * qp->mtu);
+	run->waits = err == -EAGAIN;
+	if (err && err != -EAGAIN)
+		rxe_req_gather_failed(qp, wqe);
+	return max(i, 1U);
 }
 
 static void rxe_req_send_data(struct rxe_req_run *run, struct rxe_swqe *wqe)
@@ -280,18 +381,20 @@ static void rxe_req_send_data(struct rxe_req_run *run, struct rxe_swqe *wqe)
 	};
 	int err;
 
-	if (!rxe_qp_is_uc(qp) && ++req->unasked >= req->window / 4) {
+	if (!rxe_qp_is_uc(qp) && ++req->unasked >= req->window / 2) {
 		pkt.ackreq = true;
 		req->unasked = 0;
 	}
 	err = rxe_req_emit(run, &pkt, wqe, req->next, req->off, len);
-	if (err == -EAGAIN)
+	if (err == -EAGAIN) {
+		if (pkt.ackreq)
+			req->ask = true;
+		else if (!rxe_qp_is_uc(qp))
+			req->unasked--;
 		return;
+	}
 	if (err) {
-		wqe->status = IB_WC_LOC_PROT_ERR;
-		/* what went out before it has asked for no ACK: again, up to here */
-		if (!rxe_qp_is_uc(qp))
-			rxe_req_rewind(qp);
+		rxe_req_gather_failed(qp, wqe);
 		return;
 	}
 	if (rxe_swqe_is_rd_atomic(wqe))		/* ATOMIC WRITE */
@@ -316,6 +419,7 @@ static void rxe_req_send_read(struct rxe_req_run *run, struct rxe_swqe *wqe)
 
 	rxe_tx_add_pkt(&run->tx, &pkt, 0);
 	req->rd_out++;
+	req->unasked = 0;
 	rxe_req_advance(qp, wqe, rxe_num_pkts(part, qp->mtu), part);
 }
 
@@ -349,11 +453,15 @@ static void rxe_req_send_single(struct rxe_req_run *run, struct rxe_swqe *wqe)
 	}
 	rxe_tx_add_pkt(&run->tx, &pkt, 0);
 	qp->req.rd_out++;
+	qp->req.unasked = 0;
 	rxe_req_advance(qp, wqe, 1, wqe->length);
 }
 
-static void rxe_req_send_wqe(struct rxe_req_run *run, struct rxe_swqe *wqe)
+/* Returns the number of packets, at most @limit. */
+static u32 rxe_req_send_wqe(struct rxe_req_run *run, struct rxe_swqe *wqe, u32 limit)
 {
+	u32 sent;
+
 	switch (wqe->opcode) {
 	case IB_WR_RDMA_READ:
 		rxe_req_send_read(run, wqe);
@@ -364,14 +472,37 @@ static void rxe_req_send_wqe(struct rxe_req_run *run, struct rxe_swqe *wqe)
 		rxe_req_send_single(run, wqe);
 		break;
 	default:
+		sent = rxe_req_send_middles(run, wqe, limit);
+		if (sent)
+			return sent;
 		rxe_req_send_data(run, wqe);
 	}
+	return 1;
 }
 
-/* The last packet of a run asks for an ACK: nothing else may follow for long. */
+/* Does anything wait until the elements that have been sent complete? */
+static bool rxe_req_blocked(const struct rxe_qp *qp)
+{
+	return qp->req.next != rxe_sq_head(&qp->sq) || rxe_qp_state(qp) != IB_QPS_RTS;
+}
+
+/* Does it matter when they complete?  Or is somebody told, or waits for room? */
+static bool rxe_req_must_ask(const struct rxe_qp *qp)
+{
+	return qp->req.ask || !qp->attr.timeout || rxe_req_blocked(qp) ||
+	       qp->req.next - qp->sq.tail > qp->sq.mask / 4;
+}
+
+/*
+ * The last packet of a run asks for an ACK: nothing else may follow for long.
+ * Where nobody waits for it, that can wait too; in the end rxe_req_probe() asks.
+ */
 static void rxe_req_ask(struct rxe_req_run *run)
 {
 	u8 *bth = rxe_tx_last(&run->tx);
+
+	if (!rxe_req_must_ask(run->qp))
+		return;
 
 	/* what has a response of its own is answered anyway */
 	if (!bth || rxe_qp_is_uc(run->qp) ||
@@ -380,6 +511,7 @@ static void rxe_req_ask(struct rxe_req_run *run)
 		return;
 	rxe_pkt_set_ackreq(bth);
 	run->qp->req.unasked = 0;
+	run->qp->req.ask = false;
 }
 
 /* True: budget used up. */
@@ -392,13 +524,17 @@ static bool rxe_req_send(struct rxe_qp *qp)
 	if (qp->req.retry.rnr_wait)
 		return false;
 	wqe = rxe_req_next(qp);
+	if (!wqe && !rxe_qp_is_uc(qp) && (rxe_req_blocked(qp) || qp->req.ask) &&
+	    rxe_req_probe(qp))
+		wqe = rxe_req_next(qp);
 	if (!wqe)
 		return false;
 
 	rxe_tx_begin(&run.tx, qp->rxe, &qp->path, &qp->req.route);
+	run.tx.token = rxe_token_tx_request(qp);
 	do {
-		rxe_req_send_wqe(&run, wqe);
-	} while (--budget && !run.waits && (wqe = rxe_req_next(qp)));
+		budget -= rxe_req_send_wqe(&run, wqe, budget);
+	} while (budget && !run.waits && (wqe = rxe_req_next(qp)));
 
 	rxe_req_ask(&run);
 	if (run.sg_valid)
@@ -655,5 +791,6 @@ void rxe_req_reset(struct rxe_qp *qp)
 	qp->req.reads = 0;
 	qp->req.rd_out = 0;
 	qp->req.unasked = 0;
+	qp->req.ask = false;
 	rxe_req_set_psn(qp, qp->req.end);
 }

@@ -23,6 +23,7 @@
  * @mem:	memory of the last WRITE or READ packet, or nothing
  * @mem_key:	its key
  * @mem_access:	the right that it was looked up for
+ * @span:	of the MR in @mem, where the last copy was
  * @sg:		place in the receive WQE in use
  * @sg_valid:	@sg is set up
  * @budget:	packets left
@@ -34,6 +35,7 @@ struct rxe_resp_run {
 	struct rxe_mem		mem;
 	u32			mem_key;
 	int			mem_access;
+	struct rxe_span		span;
 	struct rxe_sg_cursor	sg;
 	bool			sg_valid;
 	unsigned int		budget;
@@ -50,6 +52,7 @@ static void rxe_resp_drop_sg(struct rxe_resp_run *run)
 static void rxe_resp_drop_mem(struct rxe_resp_run *run)
 {
 	rxe_mem_put(&run->mem);
+	run->span.len = 0;
 }
 
 /* A copy is done: keep the memory for the next one, if a run is not too long for it. */
@@ -274,6 +277,9 @@ static void rxe_resp_duplicate(struct rxe_resp_run *run, const struct rxe_pkt *p
 	u32 flags = pkt->info->flags;
 
 	rxe_count(qp->rxe, RXE_CNT_DUP_REQ);
+	/* it had no answer that it could use */
+	rxe_token_end(qp);
+	run->tx.token = 0;
 	if (flags & RXE_OP_ATOMIC) {
 		rxe_resp_duplicate_atomic(run, pkt);
 	} else if (flags & (RXE_OP_ATOMIC_WRITE | RXE_OP_FLUSH)) {
@@ -324,9 +330,9 @@ static void rxe_resp_read_packet(struct rxe_resp_run *run)
 	}
 	buf = rxe_tx_add_pkt(&run->tx, &pkt, len);
 	if (buf && len)
-		err = rxe_mr_read(mr, va, buf, len);
+		err = rxe_mr_read(mr, &run->span, va, buf, len);
 	if (err) {
-		rxe_tx_cancel(&run->tx);
+		rxe_tx_cancel(&run->tx, 1);
 		err = rxe_resp_wait(run, mr, va, len, false);
 	}
 	rxe_resp_used_mem(run);
@@ -346,6 +352,59 @@ static void rxe_resp_read_packet(struct rxe_resp_run *run)
 failed:
 	rd->active = false;
 	rxe_resp_fatal(run, rd->psn, ROCE_NAK_REM_ACCESS, IB_WC_SUCCESS);
+}
+
+/*
+ * The short way for most responses of a long READ: headers that differ in the
+ * PSN alone.  False: take the long way.
+ */
+static bool rxe_resp_read_middles(struct rxe_resp_run *run)
+{
+	struct rxe_qp *qp = run->qp;
+	struct rxe_resp_read *rd = &qp->resp.read;
+	struct rxe_pkt pkt = {
+		.opcode	= ROCE_SERVICE_RC | ROCE_OP_READ_RESP_MIDDLE,
+		.pkey	= ROCE_DEFAULT_PKEY,
+		.qpn	= qp->attr.dest_qp_num,
+	};
+	const unsigned int hdr_len = sizeof(struct roce_bth), len = hdr_len + qp->mtu;
+	u32 i, num = min((rd->resid - 1) / qp->mtu, run->budget);
+	struct roce_bth bth;
+	struct rxe_mr *mr;
+	u64 va = rd->va;
+	u8 *buf;
+
+	if (rd->first || !rd->resid || num < 2)
+		return false;
+	mr = rxe_resp_mr(run, rd->rkey, IB_ACCESS_REMOTE_READ, &va, num * qp->mtu);
+	if (!mr)
+		return false;
+	buf = rxe_tx_add_many(&run->tx, len, &num);
+	if (!buf)
+		num = 0;
+	rxe_pkt_build(&pkt, (u8 *)&bth);
+	for (i = 0; i < num; i++, buf += len + ROCE_ICRC_SIZE) {
+		bth.apsn = cpu_to_be32(roce_psn_add(rd->psn, i).v);
+		memcpy(buf, &bth, hdr_len);
+		if (rxe_mr_read(mr, &run->span, va + i * qp->mtu, buf + hdr_len, qp->mtu))
+			break;		/* what is to be done about it, the long way knows */
+	}
+	if (i < num)
+		rxe_tx_cancel(&run->tx, num - i);
+	rxe_resp_used_mem(run);
+	rd->psn = roce_psn_add(rd->psn, i);
+	rd->va += i * qp->mtu;
+	rd->resid -= i * qp->mtu;
+	run->budget -= i;
+	return i;
+}
+
+static void rxe_resp_read(struct rxe_resp_run *run)
+{
+	if (rxe_resp_read_middles(run))
+		return;
+	rxe_resp_read_packet(run);
+	run->budget--;
 }
 
 static bool rxe_resp_exec_send(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
@@ -397,7 +456,7 @@ static bool rxe_resp_exec_write(struct rxe_resp_run *run, const struct rxe_pkt *
 		mr = rxe_resp_mr(run, resp->write_rkey, IB_ACCESS_REMOTE_WRITE, &va,
 				 pkt->payload_len);
 		if (mr)
-			err = rxe_mr_write(mr, va, pkt->payload, pkt->payload_len);
+			err = rxe_mr_write(mr, &run->span, va, pkt->payload, pkt->payload_len);
 		if (err == -EAGAIN)
 			err = rxe_resp_wait(run, mr, va, pkt->payload_len, true);
 		rxe_resp_used_mem(run);
@@ -531,6 +590,56 @@ static void rxe_resp_packet(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
 	}
 }
 
+/* Is one more full packet of the message at hand sure to be accepted? */
+static bool rxe_resp_takes_middle(const struct rxe_qp *qp)
+{
+	const struct rxe_resp *resp = &qp->resp;
+
+	if (!resp->rxq.cur || !rxe_qp_can_receive(rxe_qp_state(qp)))
+		return false;
+	switch (resp->msg) {
+	case RXE_MSG_SEND:
+		return qp->rq.cur.valid && (u64)resp->received + qp->mtu <= qp->rq.cur.length &&
+		       (u64)resp->received + qp->mtu <= RXE_MAX_MSG_SZ;
+	case RXE_MSG_WRITE:
+		return resp->write_resid >= qp->mtu &&
+		       (qp->attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE);
+	default:
+		return false;
+	}
+}
+
+/*
+ * The short way for most packets of a long message: those that rxe_resp_check()
+ * could have nothing against.
+ */
+static void rxe_resp_middles(struct rxe_resp_run *run)
+{
+	struct rxe_qp *qp = run->qp;
+	struct rxe_resp *resp = &qp->resp;
+	bool send = resp->msg == RXE_MSG_SEND;
+	u8 opcode = rxe_qp_service(qp) | (send ? ROCE_OP_SEND_MIDDLE : ROCE_OP_WRITE_MIDDLE);
+	struct rxe_pkt pkt = {
+		.info		= &rxe_opcodes[opcode],
+		.payload_len	= qp->mtu,
+	};
+	bool ackreq;
+
+	while (run->budget && rxe_resp_takes_middle(qp)) {
+		pkt.payload = rxe_rx_middle(qp, resp->rxq.cur, opcode, resp->psn, qp->mtu,
+					    &ackreq);
+		if (!pkt.payload)
+			return;
+		run->budget--;
+		resp->nak_sent = false;
+		if (!(send ? rxe_resp_exec_send(run, &pkt) : rxe_resp_exec_write(run, &pkt)))
+			return;
+		resp->psn = roce_psn_add(resp->psn, 1);
+		if (ackreq && !rxe_qp_is_uc(qp))
+			resp->ack_due = true;
+	}
+}
+
 /* True: budget used up. */
 static bool rxe_resp_run_connected(struct rxe_qp *qp)
 {
@@ -541,12 +650,14 @@ static bool rxe_resp_run_connected(struct rxe_qp *qp)
 		return false;
 
 	rxe_tx_begin(&run.tx, qp->rxe, &qp->path, &qp->resp.route);
+	run.tx.token = rxe_token_tx(qp);
 	while (run.budget && !run.waits && rxe_qp_can_receive(rxe_qp_state(qp))) {
 		if (qp->resp.read.active) {
-			rxe_resp_read_packet(&run);
-			run.budget--;
+			rxe_resp_read(&run);
 		} else if (rxe_qp_next_packet(qp, &qp->resp.rxq, &pkt, &run.budget)) {
 			rxe_resp_packet(&run, &pkt);
+			if (!run.waits)
+				rxe_resp_middles(&run);
 			if (run.waits)
 				rxe_rx_again(qp->rxe, qp->resp.rxq.cur);
 		} else {

@@ -10,6 +10,7 @@
 #ifndef REG_DMABUF_MR_H
 #define REG_DMABUF_MR_H
 
+#include <assert.h>
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <rdma/ib_user_ioctl_cmds.h>
@@ -59,8 +60,7 @@ static inline int uverbs_call(struct ibv_context *context, uint16_t object, uint
 		},
 	};
 
-	if (num > sizeof(cmd.attrs) / sizeof(*attrs))
-		return EINVAL;
+	assert(num <= sizeof(cmd.attrs) / sizeof(*attrs));
 	memcpy(cmd.attrs, attrs, num * sizeof(*attrs));
 	if (ioctl(context->cmd_fd, RDMA_VERBS_IOCTL, &cmd))
 		return errno;

@@ -46,8 +46,16 @@ demo: bootstrap
 test:
 	scripts/test
 
+test-suites:
+	scripts/test --long
+
+# KERNEL is 7.3 here unless it is given
+bench: bootstrap
+	tools/testing/vm/bench.sh --kernel $(if $(filter file,$(origin KERNEL)),7.3,$(KERNEL)) \
+		--json build/bench.json $(FIGURES)
+
 test-debug:
-	scripts/test debug-kselftest debug-python debug-perftest
+	scripts/test debug-kselftest debug-perftest
 
 bootstrap:
 	@scripts/bootstrap
@@ -68,8 +76,11 @@ help:
 	@echo '  test            everything, on all kernels'
 	@echo '  test-debug      on a kernel with KASAN, lockdep and kmemleak, which is'
 	@echo '                  built first (half an hour)'
+	@echo '  test-suites     the suites of others (rdma-core, perftest, UCX, MPI ...), long'
+	@echo '  bench           throughput and latency beside those of the in-tree driver and'
+	@echo '                  of TCP; KERNEL= (7.3), FIGURES= (bench.sh --list)'
 	@echo '  check           static checks'
 	@echo '  modules-all     build/KERNEL/rdma_rxe.ko for all kernels'
 
 .PHONY: modules clean install uninstall dkms-install dkms-uninstall deb \
-	modules-all check demo test test-debug bootstrap help
+	modules-all check bench demo test test-suites test-debug bootstrap help

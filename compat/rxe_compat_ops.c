@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Verbs and events of the newest RDMA core on older ones: thunks for verbs
- * whose signature changed, and the port events which such a core leaves to the
- * driver. Empty on the newest kernel.
+ * Verbs of the newest RDMA core on older ones: thunks for verbs whose signature
+ * changed. Empty on the newest kernel.
  */
 #include <linux/netdevice.h>
-#include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_netlink.h>
 #include <rdma/uverbs_ioctl.h>
@@ -41,41 +39,6 @@ struct net_device *compat_device_get_netdev(struct ib_device *ib_dev, u32 port)
 }
 #endif
 
-#ifndef HAVE_IB_PORT_STATE_EVENT
-/*
- * The state that a device's port last told its users, by the device's address:
- * two netdev events with nothing in between are one event of the port. Erased
- * when the device goes, so a driver without dealloc_driver must not use it.
- */
-static DEFINE_XARRAY(compat_port_states);
-
-/**
- * compat_dispatch_port_state_event() - tell users that a port came up or went
- * @ibdev: the device; has one port, of @ndev
- * @ndev: the port's net device
- *
- * Context: process, may sleep.
- */
-void compat_dispatch_port_state_event(struct ib_device *ibdev,
-				      struct net_device *ndev)
-{
-	enum ib_port_state state = ib_get_curr_port_state(ndev);
-	struct ib_event event = {
-		.device = ibdev,
-		.element.port_num = 1,
-		.event = state == IB_PORT_ACTIVE ? IB_EVENT_PORT_ACTIVE :
-						   IB_EVENT_PORT_ERR,
-	};
-	void *old;
-
-	old = xa_store(&compat_port_states, (unsigned long)ibdev,
-		       xa_mk_value(state), GFP_KERNEL);
-	if (xa_is_value(old) && xa_to_value(old) == state)
-		return;
-	ib_dispatch_event(&event);
-}
-#endif
-
 #ifdef COMPAT_DEVICE_OPS
 
 /* The driver's functions, for the thunks. The module has one driver. */
@@ -87,12 +50,9 @@ static struct {
 	typeof_member(struct ib_device_ops, reg_user_mr) reg_user_mr;
 	typeof_member(struct ib_device_ops, reg_user_mr_dmabuf)
 		reg_user_mr_dmabuf;
-	typeof_member(struct ib_device_ops, dealloc_driver) dealloc_driver;
 	typeof_member(struct ib_device_ops, counter_bind_qp) counter_bind_qp;
 	typeof_member(struct ib_device_ops, counter_unbind_qp)
 		counter_unbind_qp;
-	typeof_member(struct ib_device_ops, report_port_event)
-		report_port_event;
 } compat_driver;
 
 static int compat_query_device(struct ib_device *device,
@@ -184,14 +144,6 @@ static int compat_counter_unbind_qp(struct ib_qp *qp)
 }
 #endif
 
-static void compat_dealloc_driver(struct ib_device *device)
-{
-#ifndef HAVE_IB_PORT_STATE_EVENT
-	xa_erase(&compat_port_states, (unsigned long)device);
-#endif
-	compat_driver.dealloc_driver(device);
-}
-
 /* Put a thunk in the kernel's table and the driver's function behind it. */
 #define COMPAT_THUNK(op, kernel_op, thunk)				\
 	do {								\
@@ -277,61 +229,13 @@ void compat_set_device_ops(struct ib_device *device,
 	COMPAT_THUNK(counter_unbind_qp, counter_unbind_qp,
 		     compat_counter_unbind_qp);
 #endif
-	COMPAT_THUNK(dealloc_driver, dealloc_driver, compat_dealloc_driver);
-#ifndef HAVE_OP_REPORT_PORT_EVENT
-	if (ops->report_port_event)
-		WRITE_ONCE(compat_driver.report_port_event,
-			   ops->report_port_event);
-#endif
 
 #undef ib_set_device_ops
 	ib_set_device_ops(device, &kops);
 }
 #endif /* COMPAT_DEVICE_OPS */
 
-#ifndef HAVE_OP_REPORT_PORT_EVENT
-
-/* The newest core has this notifier of its own. */
-static int compat_netdev_event(struct notifier_block *nb, unsigned long event,
-			       void *ptr)
-{
-	struct net_device *ndev = netdev_notifier_info_to_dev(ptr);
-	struct ib_device *ibdev;
-
-	switch (event) {
-	case NETDEV_UP:
-	case NETDEV_DOWN:
-	case NETDEV_CHANGE:
-		break;
-	default:
-		return NOTIFY_DONE;
-	}
-
-	/* As in the core: bonds are left to the driver. */
-	if (netif_is_lag_master(ndev) || netif_is_lag_port(ndev))
-		return NOTIFY_DONE;
-
-	ibdev = ib_device_get_by_netdev(ndev, RDMA_DRIVER_RXE);
-	if (!ibdev)
-		return NOTIFY_DONE;
-	if (compat_driver.report_port_event)
-		compat_driver.report_port_event(ibdev, ndev, event);
-	else
-		ib_dispatch_port_state_event(ibdev, ndev);
-	ib_device_put(ibdev);
-	return NOTIFY_DONE;
-}
-
-static struct notifier_block compat_netdev_nb = {
-	.notifier_call = compat_netdev_event,
-};
-
-static bool compat_netdev_nb_registered;
-
-#ifdef HAVE_LINK_OPS_DELLINK
-#define kernel_link_ops(ops) (ops)
-#else
-#define kernel_link_ops(ops) ((struct kernel_rdma_link_ops *)(ops))
+#ifndef HAVE_LINK_OPS_DELLINK
 static_assert(offsetof(struct rdma_link_ops, list) ==
 	      offsetof(struct kernel_rdma_link_ops, list));
 static_assert(offsetof(struct rdma_link_ops, type) ==
@@ -341,32 +245,3 @@ static_assert(offsetof(struct rdma_link_ops, newlink) ==
 static_assert(offsetof(struct rdma_link_ops, dellink) ==
 	      sizeof(struct kernel_rdma_link_ops));
 #endif
-
-/**
- * compat_link_register() - rdma_link_register(), and watch the ports
- * @ops: the link type
- */
-void compat_link_register(struct rdma_link_ops *ops)
-{
-	int err = register_netdevice_notifier(&compat_netdev_nb);
-
-	compat_netdev_nb_registered = !err;
-	if (err)
-		pr_warn("%s: no port events: notifier failed (%d)\n",
-			ops->type, err);
-#undef rdma_link_register
-	rdma_link_register(kernel_link_ops(ops));
-}
-
-/**
- * compat_link_unregister() - undo compat_link_register()
- * @ops: the link type
- */
-void compat_link_unregister(struct rdma_link_ops *ops)
-{
-#undef rdma_link_unregister
-	rdma_link_unregister(kernel_link_ops(ops));
-	if (compat_netdev_nb_registered)
-		unregister_netdevice_notifier(&compat_netdev_nb);
-}
-#endif /* HAVE_OP_REPORT_PORT_EVENT */

@@ -50,6 +50,8 @@ enum roce_op {
 	ROCE_OP_FETCH_ADD		= 0x14,
 	ROCE_OP_SEND_LAST_INV		= 0x16,
 	ROCE_OP_SEND_ONLY_INV		= 0x17,
+	ROCE_OP_FLUSH			= 0x1c,	/* Annex A19 */
+	ROCE_OP_ATOMIC_WRITE		= 0x1d,
 };
 
 /**
@@ -129,6 +131,14 @@ struct roce_immdt {
 struct roce_ieth {
 	__be32	rkey;
 } __packed;
+
+/* FLUSH extended transport header: what to flush, and how far (Annex A19). */
+struct roce_feth {
+	__be32	sel_plt;
+} __packed;
+
+#define ROCE_FETH_PLT_MASK	0x0fu	/* placement type: IB_FLUSH_GLOBAL, IB_FLUSH_PERSISTENT */
+#define ROCE_FETH_SEL_MASK	0x30u	/* selectivity level: IB_FLUSH_RANGE, IB_FLUSH_MR */
 
 /* BTH and the longest run of extension headers (ATOMICETH). */
 #define ROCE_MAX_HDR		(sizeof(struct roce_bth) + sizeof(struct roce_atomiceth))

@@ -49,7 +49,7 @@ struct ib_dmah;
 	X(fill_res_mr_entry) X(fill_res_mr_entry_raw)			\
 	X(fill_res_cq_entry) X(fill_res_cq_entry_raw)			\
 	X(fill_res_qp_entry) X(fill_res_qp_entry_raw)			\
-	X(fill_res_cm_id_entry) X(enable_driver)			\
+	X(fill_res_cm_id_entry) X(enable_driver) X(dealloc_driver)	\
 	X(counter_dealloc) X(counter_alloc_stats)			\
 	X(counter_update_stats) X(fill_stat_mr_entry) X(query_ucontext)
 
@@ -98,7 +98,6 @@ struct ib_device_ops {
 	int (*fill_res_srq_entry)(struct sk_buff *msg, struct ib_srq *ib_srq);
 	int (*fill_res_srq_entry_raw)(struct sk_buff *msg,
 				      struct ib_srq *ib_srq);
-	void (*dealloc_driver)(struct ib_device *dev);
 	int (*counter_bind_qp)(struct rdma_counter *counter, struct ib_qp *qp,
 			       u32 port);
 	int (*counter_unbind_qp)(struct ib_qp *qp, u32 port);
@@ -137,16 +136,12 @@ struct net_device *compat_device_get_netdev(struct ib_device *ib_dev, u32 port);
 #define ib_device_get_netdev compat_device_get_netdev
 #endif
 
-#ifndef HAVE_IB_PORT_STATE_EVENT
+#ifndef HAVE_IB_CURR_PORT_STATE
 static inline enum ib_port_state ib_get_curr_port_state(struct net_device *net_dev)
 {
 	return (netif_running(net_dev) && netif_carrier_ok(net_dev)) ?
 		IB_PORT_ACTIVE : IB_PORT_DOWN;
 }
-
-void compat_dispatch_port_state_event(struct ib_device *ibdev,
-				      struct net_device *ndev);
-#define ib_dispatch_port_state_event compat_dispatch_port_state_event
 #endif
 
 #ifndef HAVE_IB_VIRT_DMA_TO_PTR
@@ -169,9 +164,10 @@ static inline struct page *ib_virt_dma_to_page(u64 dma_addr)
 #define IB_WC_ATOMIC_WRITE		((enum ib_wc_opcode)9)
 #define IB_ACCESS_FLUSH_GLOBAL		(1 << 8)
 #define IB_ACCESS_FLUSH_PERSISTENT	(1 << 9)
-#define IB_DEVICE_FLUSH_GLOBAL		BIT_ULL(38)
-#define IB_DEVICE_FLUSH_PERSISTENT	BIT_ULL(39)
-#define IB_DEVICE_ATOMIC_WRITE		BIT_ULL(40)
+/* No device has them: they are neither advertised nor carried out. */
+#define IB_DEVICE_FLUSH_GLOBAL		0
+#define IB_DEVICE_FLUSH_PERSISTENT	0
+#define IB_DEVICE_ATOMIC_WRITE		0
 
 enum ib_placement_type {
 	IB_FLUSH_GLOBAL = 1U << 0,

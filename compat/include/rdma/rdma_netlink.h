@@ -2,19 +2,9 @@
 #ifndef _COMPAT_RDMA_RDMA_NETLINK_H
 #define _COMPAT_RDMA_RDMA_NETLINK_H
 
-#include <rdma/ib_verbs.h>
-
-#if defined(HAVE_LINK_OPS_DELLINK) && defined(HAVE_OP_REPORT_PORT_EVENT)
+#ifdef HAVE_LINK_OPS_DELLINK
 
 #include_next <rdma/rdma_netlink.h>
-
-#elif defined(HAVE_LINK_OPS_DELLINK)
-
-#include_next <rdma/rdma_netlink.h>
-void compat_link_register(struct rdma_link_ops *ops);
-void compat_link_unregister(struct rdma_link_ops *ops);
-#define rdma_link_register compat_link_register
-#define rdma_link_unregister compat_link_unregister
 
 #else
 
@@ -33,10 +23,10 @@ struct rdma_link_ops {
 	int (*dellink)(struct ib_device *dev);	/* never called */
 };
 
-void compat_link_register(struct rdma_link_ops *ops);
-void compat_link_unregister(struct rdma_link_ops *ops);
-#define rdma_link_register compat_link_register
-#define rdma_link_unregister compat_link_unregister
+#define rdma_link_register(ops)						\
+	rdma_link_register((struct kernel_rdma_link_ops *)(ops))
+#define rdma_link_unregister(ops)					\
+	rdma_link_unregister((struct kernel_rdma_link_ops *)(ops))
 
 #endif
 

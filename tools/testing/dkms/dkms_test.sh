@@ -3,9 +3,9 @@
 #
 # dkms_test.sh [KERNEL...]
 #
-# Does DKMS put this driver in the place of the distribution's, and give that
-# one its place back? For each KERNEL of tools/testing/vm/kernels.conf, with the
-# distribution's own dkms, in a throw-away copy of its root. KTAP.
+# Do "make install" and DKMS put this driver in the place of the distribution's,
+# and give that one its place back? For each KERNEL of tools/testing/vm/kernels.conf,
+# with the distribution's own dkms, in a throw-away copy of its root. KTAP.
 
 set -u
 
@@ -67,10 +67,33 @@ distribution_is_back()
 	is "nothing is left in /usr/src" "" "$(compgen -G "/usr/src/$NAME-*")"
 }
 
-# Runs in the chroot: a DKMS life, from add to remove.
+# fails DESCRIPTION PATTERN COMMAND...: and says that
+fails()
+{
+	local what=$1 pattern=$2 log
+	shift 2
+	if log=$("$@" 2>&1); then
+		not_ok "$what" "no failure"
+	else
+		is "$what" "$pattern" "$log"
+	fi
+}
+
+# "make install" and "make uninstall", in the sources $1
+without_dkms()
+{
+	succeeds "make install" make -s -j"$(nproc)" -C "$1" KVER="$release" install
+	is "modprobe rdma_rxe loads it" "insmod */updates/rdma_rxe.ko*" "$(by_name)"
+	is "rdma link add loads it" "insmod */updates/rdma_rxe.ko*" "$(by_link_type)"
+	is "its version" "$VERSION" "$(modinfo -k "$release" -F version rdma_rxe)"
+	succeeds "make uninstall" make -s -C "$1" KVER="$release" uninstall
+	distribution_is_back
+}
+
+# Runs in the chroot: an installation, then a DKMS life, from add to remove.
 inside()
 {
-	local before before_sum
+	local before before_sum src=/tmp/src
 	. "$top/META"
 	dkms --version | sed 's/^/# /'
 
@@ -81,6 +104,10 @@ inside()
 	is "the distribution has its own module" \
 		'*/kernel/drivers/infiniband/sw/rxe/rdma_rxe.ko*' "$before"
 	before_sum=$(sha256sum <"$before")
+
+	"$top/scripts/dkms-source" "$src"
+	cp -r "$top/scripts" "$src/"
+	without_dkms "$src"
 
 	if ! succeeds "add, build, install" "$top/scripts/install-dkms" "$release"; then
 		sed 's/^/# /' "/var/lib/dkms/$NAME/$VERSION/build/make.log"
@@ -94,6 +121,9 @@ inside()
 	is "its version" "$VERSION" "$(modinfo -k "$release" -F version rdma_rxe)"
 	is "it is of this kernel" "$release *" \
 		"$(modinfo -k "$release" -F vermagic rdma_rxe)"
+
+	fails "make install does not add another one" "*make dkms-uninstall*" \
+		make -s -j"$(nproc)" -C "$src" KVER="$release" install
 
 	succeeds "remove" "$top/scripts/install-dkms" --remove
 	is "status is empty" "" "$(dkms status "$NAME")"
@@ -118,7 +148,7 @@ kernels=("$@")
 [ ${#kernels[@]} -gt 0 ] ||
 	mapfile -t kernels < <(awk '!/^#/ && NF { print $1 }' "$vm/kernels.conf")
 
-tests=21	# of one kernel
+tests=31	# of one kernel
 
 echo "TAP version 13"
 echo "1..$((tests * ${#kernels[@]}))"

@@ -19,6 +19,7 @@ mutants() {
 	opcode ~ the supported ~ rxe_opcode.c ~ /OPCODE(UD, SEND_ONLY_IMM/d
 	opcode ~ the supported ~ rxe_opcode.c ~ s/"WRITE last imm"/"WRITE last"/
 	opcode ~ header length ~ rxe_opcode.c ~ s/EXT(fl, IMMDT, immdt) +//
+	opcode ~ header length ~ rxe_opcode.c ~ s/EXT(fl, FETH, feth) +//
 	opcode ~ flags of ~ rxe_opcode.c ~ s/WRITE_REQ | LAST | RWQE/WRITE_REQ | LAST/
 	psn ~ a PSN has ~ rdma/roce_psn.h ~ s/ROCE_PSN_BITS	24/ROCE_PSN_BITS	25/
 	psn ~ addition ~ rdma/roce_psn.h ~ s/p.v + (u32)n/p.v - (u32)n/

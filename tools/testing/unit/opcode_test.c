@@ -14,9 +14,13 @@ static const struct {
 	{ "atomic", RXE_OP_ATOMIC },
 	{ "read_resp", RXE_OP_READ_RESP },
 	{ "ack", RXE_OP_ACK },
+	{ "flush", RXE_OP_FLUSH },
+	{ "atomic_write", RXE_OP_ATOMIC_WRITE },
+	{ "reserved", RXE_OP_RESERVED },
 	{ "first", RXE_OP_FIRST },
 	{ "middle", RXE_OP_MIDDLE },
 	{ "last", RXE_OP_LAST },
+	{ "feth", RXE_OP_FETH },
 	{ "reth", RXE_OP_RETH },
 	{ "aeth", RXE_OP_AETH },
 	{ "deth", RXE_OP_DETH },
@@ -82,6 +86,7 @@ static void wire_sizes(void)
 	CHECK(sizeof(struct roce_atomicacketh) == 8, "");
 	CHECK(sizeof(struct roce_immdt) == 4, "");
 	CHECK(sizeof(struct roce_ieth) == 4, "");
+	CHECK(sizeof(struct roce_feth) == 4, "");
 }
 
 static const struct ktap_test tests[] = {

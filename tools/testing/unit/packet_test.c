@@ -43,6 +43,8 @@ static void ref_write(const struct ref_op *op, const struct rxe_pkt *pkt, u8 *p)
 		p = put_be(p, 0, 1);
 		p = put_be(p, pkt->sqpn, 3);
 	}
+	if (ref_has(op, "feth"))
+		p = put_be(p, pkt->sel << 4 | pkt->plt, 4);
 	if (ref_has(op, "reth")) {
 		p = put_be(p, pkt->va, 8);
 		p = put_be(p, pkt->rkey, 4);
@@ -62,6 +64,8 @@ static void ref_write(const struct ref_op *op, const struct rxe_pkt *pkt, u8 *p)
 	}
 	if (ref_has(op, "immdt"))
 		memcpy(p, &pkt->imm, 4);
+	if (ref_has(op, "ieth"))
+		put_be(p, pkt->rkey, 4);
 }
 
 static void ref_read(const struct ref_op *op, const u8 *p, struct rxe_pkt *pkt)
@@ -80,6 +84,11 @@ static void ref_read(const struct ref_op *op, const u8 *p, struct rxe_pkt *pkt)
 		pkt->qkey = get_be(p, 4);
 		pkt->sqpn = get_be(p + 5, 3);
 		p += 8;
+	}
+	if (ref_has(op, "feth")) {
+		pkt->plt = p[3] & 15;
+		pkt->sel = p[3] >> 4 & 3;
+		p += 4;
 	}
 	if (ref_has(op, "reth")) {
 		pkt->va = get_be(p, 8);
@@ -102,6 +111,8 @@ static void ref_read(const struct ref_op *op, const u8 *p, struct rxe_pkt *pkt)
 	}
 	if (ref_has(op, "immdt"))
 		memcpy(&pkt->imm, p, 4);
+	if (ref_has(op, "ieth"))
+		pkt->rkey = get_be(p, 4);
 }
 
 static enum rxe_drop ref_verdict(const struct ref_op *op, const u8 *data, unsigned int len)
@@ -136,6 +147,7 @@ static void compare(const struct rxe_pkt *a, const struct rxe_pkt *b, const char
 	CHECK(a->syndrome == b->syndrome && a->msn == b->msn, "%s", name);
 	CHECK(a->qkey == b->qkey && a->sqpn == b->sqpn, "%s", name);
 	CHECK(a->imm == b->imm, "%s", name);
+	CHECK(a->plt == b->plt && a->sel == b->sel, "%s", name);
 	CHECK(a->swap_add == b->swap_add && a->compare == b->compare && a->orig == b->orig,
 	      "%s", name);
 }
@@ -181,6 +193,10 @@ static void fill(const struct ref_op *op, struct rxe_pkt *pkt, u64 *seed)
 		pkt->qkey = next_random(seed);
 		pkt->sqpn = next_random(seed) & 0xffffff;
 	}
+	if (ref_has(op, "feth")) {
+		pkt->plt = r >> 32 & 15;
+		pkt->sel = r >> 36 & 3;
+	}
 	if (ref_has(op, "reth")) {
 		pkt->va = next_random(seed);
 		pkt->rkey = next_random(seed);
@@ -200,6 +216,8 @@ static void fill(const struct ref_op *op, struct rxe_pkt *pkt, u64 *seed)
 	}
 	if (ref_has(op, "immdt"))
 		pkt->imm = (__be32)next_random(seed);
+	if (ref_has(op, "ieth"))
+		pkt->rkey = next_random(seed);
 }
 
 static void build_one(const struct ref_op *op, u64 *seed)

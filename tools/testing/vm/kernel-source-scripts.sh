@@ -3,17 +3,21 @@
 #
 # kernel-source-scripts.sh
 #
-# Prints a directory that holds the kernel's checkpatch.pl with its lists of words
-# and structs, and kernel-doc.  No package of headers has them: they are taken
-# once from a source package (some 150 MB, of which only these are kept).
+# Prints the directory of a kernel tree of which a few files are there: in scripts/
+# checkpatch.pl with its lists of words and structs, and kernel-doc; and what all
+# kselftests share.  No package of headers has them: they are taken once from a
+# source package (some 150 MB, of which only these are kept).
 
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 suite=bookworm package=linux-source-6.12
-wanted=(checkpatch.pl spelling.txt const_structs.checkpatch kernel-doc)
+wanted=(scripts/{checkpatch.pl,spelling.txt,const_structs.checkpatch,kernel-doc}
+	scripts/subarch.include tools/testing/selftests/{Makefile,lib.mk,run_kselftest.sh}
+	tools/testing/selftests/kselftest'*')
 
-out=$vm_cache/kernel-source-scripts/$package
+# another list makes another directory
+out=$vm_cache/kernel-source-scripts/$package-$(cksum <<<"${wanted[*]}" | cut -d ' ' -f 1)
 if [ -d "$out" ]; then
 	echo "$out"
 	exit 0
@@ -32,10 +36,9 @@ if [ ! -d "$out" ]; then
 	trap 'exit 143' TERM HUP
 	vm_say "fetching $package"
 	(cd "$tmp" && vm_apt "$suite" apt-get -qq download "$package" >&2)
-	mkdir "$tmp/scripts"
+	mkdir "$tmp/tree"
 	dpkg-deb --fsys-tarfile "$tmp"/*.deb | tar -xO --wildcards '*.tar.xz' |
-		tar -xJ -C "$tmp/scripts" --strip-components=2 --wildcards \
-			"${wanted[@]/#/*/scripts/}"
-	mv -T "$tmp/scripts" "$out"
+		tar -xJ -C "$tmp/tree" --strip-components=1 --wildcards "${wanted[@]/#/*/}"
+	mv -T "$tmp/tree" "$out"
 fi
 echo "$out"

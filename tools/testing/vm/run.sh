@@ -17,6 +17,7 @@
 #   --mem M         (3G, 4G with --debug) half of it at most for files that the VM writes
 #   --timeout S     (600, 1800 with --debug) seconds until a VM that does not end is killed
 #   --append ARGS   more for the kernel's command line
+#   --plugin SPEC   load a TCG plugin (FILE[,NAME=VALUE...])
 #   --console FILE  keep the console's log there; without it the log goes to a
 #                   temporary directory, kept if the run fails
 #   -v              say what happens, on stderr
@@ -33,7 +34,7 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-kernel='' intree='' counted='' cpus='' mem='' timeout='' append='' console='' verbose=''
+kernel='' intree='' counted='' cpus='' mem='' timeout='' append='' plugin='' console='' verbose=''
 while [ $# -gt 0 ]; do
 	case $1 in
 	--kernel) kernel=${2-}; shift ;;
@@ -44,6 +45,7 @@ while [ $# -gt 0 ]; do
 	--mem) mem=${2-}; shift ;;
 	--timeout) timeout=${2-}; shift ;;
 	--append) append=${2-}; shift ;;
+	--plugin) plugin=${2-}; shift ;;
 	--console) console=${2-}; shift ;;
 	-v) verbose=1 ;;
 	-h|--help) sed -n '4,/^$/s/^# \{0,1\}//p' "$0"; exit 0 ;;
@@ -165,6 +167,8 @@ else
 	qemu+=(-accel 'tcg,thread=multi' -smp "${cpus:-2}")
 fi
 
+[ -z "$plugin" ] || qemu+=(-plugin "$plugin")
+
 # A comma in an option's value is written twice.
 share() {
 	qemu+=(-fsdev "local,id=$1,path=${2//,/,,},security_model=none,readonly=on,multidevs=remap"
@@ -187,13 +191,14 @@ port status "$run/status"
 
 # A panic reboots, which ends QEMU; an oops panics, as half a kernel would only
 # run into the time-out.  The watchdogs wait longer than usual, because an
-# emulated CPU may not run for a while on a busy machine.
+# emulated CPU may not run for a while on a busy machine; nor is the timer checked
+# at boot, which panics when it does not.
 qemu+=(-nodefaults -no-user-config -display none -no-reboot
 	-chardev "pipe,id=monitor,path=$run/monitor" -mon 'chardev=monitor,mode=readline'
 	-chardev "file,id=console,path=${console//,/,,}" -serial chardev:console
 	-kernel "${files%$'\n'*}" -initrd "$run/initrd"
 	-append "console=ttyS0 loglevel=5 panic=-1 oops=panic mitigations=off nokaslr \
-watchdog_thresh=30 rcupdate.rcu_cpu_stall_timeout=60 $append")
+no_timer_check watchdog_thresh=30 rcupdate.rcu_cpu_stall_timeout=60 $append")
 
 # In braces, so that bash has read all of it before it waits: the script may change
 # meanwhile.

@@ -6,23 +6,56 @@
 
 #include "rxe_access.h"
 #include "rxe_device.h"
+#include "rxe_fastreg.h"
 #include "rxe_mr.h"
+#include "rxe_mw.h"
 #include "rxe_pd.h"
+#include "rxe_qp.h"
 
 /*
  * A PD's MRs are out of reach of the QPs of all other PDs: that is what keeps
  * users away from RXE_MR_DMA, which only PDs of the kernel have.
  */
-static int check_access(const struct rxe_mr *mr, const struct rxe_pd *pd, u32 key, int access,
-			u64 va, u64 len)
+static int check_mr(const struct rxe_mr *mr, const struct rxe_pd *pd, u32 key, int access,
+		    u64 va, u64 len)
 {
-	if (rxe_mr_key(mr) != key || READ_ONCE(mr->ibmr.pd) != &pd->ibpd)
+	unsigned int seq;
+	int err;
+
+	do {
+		seq = read_seqcount_begin(&mr->seq);
+		if (!mr->valid || rxe_mr_key(mr) != key || mr->pd != pd)
+			err = -EINVAL;
+		else if (access & ~mr->access)
+			err = -EACCES;
+		else if (!rxe_range_ok(mr->iova, mr->length, va, len))
+			err = -ERANGE;
+		else
+			err = 0;
+	} while (read_seqcount_retry(&mr->seq, seq));
+	return err;
+}
+
+/*
+ * Who invalidates sets @valid to false first and looks at the references then;
+ * we do it the other way round.
+ */
+static int get_checked_mr(struct rxe_mr *mr, const struct rxe_pd *pd, u32 key, int access,
+			  u64 va, u64 len)
+{
+	int err = check_mr(mr, pd, key, access, va, len);
+
+	if (err)
+		return err;
+	if (!refcount_inc_not_zero(&mr->ref))
 		return -EINVAL;
-	if (access & ~mr->access)
-		return -EACCES;
-	if (!rxe_range_ok(mr->iova, mr->length, va, len))
-		return -ERANGE;
-	return 0;
+	if (mr->type != RXE_MR_FAST)
+		return 0;
+	smp_mb__after_atomic();		/* pairs with rxe_fast_invalidate() */
+	err = check_mr(mr, pd, key, access, va, len);
+	if (err)
+		rxe_mr_put(mr);
+	return err;
 }
 
 struct rxe_mr *rxe_mr_get(struct rxe_pd *pd, u32 key, int access, u64 va, u64 len)
@@ -33,11 +66,66 @@ struct rxe_mr *rxe_mr_get(struct rxe_pd *pd, u32 key, int access, u64 va, u64 le
 
 	rcu_read_lock();
 	mr = xa_load(&rxe->mrs, rxe_key_index(key));
-	if (mr) {
-		err = check_access(mr, pd, key, access, va, len);
-		if (!err && !refcount_inc_not_zero(&mr->ref))
-			err = -EINVAL;
-	}
+	if (mr)
+		err = get_checked_mr(mr, pd, key, access, va, len);
 	rcu_read_unlock();
 	return err ? ERR_PTR(err) : mr;
+}
+
+int rxe_mem_get(struct rxe_qp *qp, u32 key, int access, u64 va, u64 len, struct rxe_mem *mem)
+{
+	struct rxe_mr *mr;
+
+	*mem = (struct rxe_mem){};
+	if (rxe_key_is_mw(key))
+		return rxe_mw_get(qp, key, access, va, len, mem);
+
+	mr = rxe_mr_get(qp->pd, key, access, va, len);
+	if (IS_ERR(mr))
+		return PTR_ERR(mr);
+	mem->mr = mr;
+	mem->start = mr->iova;
+	mem->size = mr->length;
+	return 0;
+}
+
+int rxe_mem_get_whole(struct rxe_qp *qp, u32 key, int access, struct rxe_mem *mem)
+{
+	struct rxe_mr *mr;
+	u64 start = 0;
+
+	rcu_read_lock();
+	mr = xa_load(&qp->rxe->mrs, rxe_key_index(key));
+	if (mr)
+		start = READ_ONCE(mr->iova);
+	rcu_read_unlock();
+	return rxe_mem_get(qp, key, access, start, 0, mem);
+}
+
+void rxe_mem_put(struct rxe_mem *mem)
+{
+	if (mem->mw)
+		rxe_mw_put(mem->mw);
+	else if (mem->mr)
+		rxe_mr_put(mem->mr);
+	*mem = (struct rxe_mem){};
+}
+
+bool rxe_mem_is_transient(const struct rxe_mem *mem)
+{
+	return mem->mw || (mem->mr && rxe_mr_is_transient(mem->mr));
+}
+
+bool rxe_key_may_invalidate(struct rxe_qp *qp, u32 key)
+{
+	if (rxe_key_is_mw(key))
+		return rxe_mw_may_invalidate(qp, key);
+	return rxe_fast_may_invalidate(qp, key);
+}
+
+int rxe_key_invalidate(struct rxe_qp *qp, u32 key, bool remote)
+{
+	if (rxe_key_is_mw(key))
+		return rxe_mw_invalidate(qp, key, remote);
+	return rxe_fast_invalidate(qp, key, remote);
 }

@@ -11,13 +11,28 @@ struct rxe_pkt;
 /**
  * rxe_mr_atomic - carry an atomic request out
  * @mr:		held by the caller, range checked by rxe_mr_get()
- * @pkt:	COMPARE SWAP or FETCH ADD; its @va is a multiple of eight
+ * @va:		eight aligned bytes (rxe_mr_is_aligned())
+ * @pkt:	COMPARE SWAP or FETCH ADD
+ * @orig:	result: what was there before, host order
  *
  * Atomic for the CPUs of this host and for the other QPs of all devices.
  *
- * Context: any.
- * Return: what was there before, host order.
+ * Context: BH disabled.
+ * Return: 0; -EAGAIN as rxe_mr_read(), and nothing was done.
  */
-u64 rxe_mr_atomic(const struct rxe_mr *mr, const struct rxe_pkt *pkt);
+int rxe_mr_atomic(const struct rxe_mr *mr, u64 va, const struct rxe_pkt *pkt, u64 *orig);
+
+/**
+ * rxe_mr_atomic_write - carry an ATOMIC WRITE out
+ * @mr:		as for rxe_mr_atomic()
+ * @va:		likewise
+ * @data:	eight bytes
+ *
+ * Nobody sees a part of them, nor what was written before without them later.
+ *
+ * Context: BH disabled.
+ * Return: as rxe_mr_atomic().
+ */
+int rxe_mr_atomic_write(const struct rxe_mr *mr, u64 va, const u8 *data);
 
 #endif /* RXE_ATOMIC_H */

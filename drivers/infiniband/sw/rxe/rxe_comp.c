@@ -20,6 +20,7 @@
  * @sg_index:	element that @sg belongs to
  * @sg_psn:	PSN of the response that @sg stands at
  * @sg_valid:	@sg is set up
+ * @waits:	a page must be faulted in before it can go on
  */
 struct rxe_comp_run {
 	struct rxe_qp		*qp;
@@ -27,6 +28,7 @@ struct rxe_comp_run {
 	u32			sg_index;
 	struct roce_psn		sg_psn;
 	bool			sg_valid;
+	bool			waits;
 };
 
 static const enum ib_wc_opcode rxe_wc_opcode[] = {
@@ -37,9 +39,25 @@ static const enum ib_wc_opcode rxe_wc_opcode[] = {
 	[IB_WR_RDMA_READ]		= IB_WC_RDMA_READ,
 	[IB_WR_ATOMIC_CMP_AND_SWP]	= IB_WC_COMP_SWAP,
 	[IB_WR_ATOMIC_FETCH_AND_ADD]	= IB_WC_FETCH_ADD,
+	[IB_WR_SEND_WITH_INV]		= IB_WC_SEND,
+	[IB_WR_FLUSH]			= IB_WC_FLUSH,
+	[IB_WR_ATOMIC_WRITE]		= IB_WC_ATOMIC_WRITE,
+	[IB_WR_BIND_MW]			= IB_WC_BIND_MW,
+	[IB_WR_LOCAL_INV]		= IB_WC_LOCAL_INV,
+	[IB_WR_REG_MR]			= IB_WC_REG_MR,
 };
 
-void rxe_comp_done(struct rxe_qp *qp, enum ib_wc_status status)
+/* Oldest element that has been sent at least in part, or NULL. */
+static struct rxe_swqe *rxe_comp_tail(struct rxe_qp *qp)
+{
+	struct rxe_swqe *wqe = rxe_swqe(&qp->sq, qp->sq.tail);
+
+	if (qp->sq.tail == rxe_sq_head(&qp->sq) || !wqe->started)
+		return NULL;
+	return wqe;
+}
+
+static void rxe_comp_one(struct rxe_qp *qp, enum ib_wc_status status)
 {
 	struct rxe_sq *sq = &qp->sq;
 	const struct rxe_swqe *wqe = rxe_swqe(sq, sq->tail);
@@ -68,7 +86,17 @@ void rxe_comp_done(struct rxe_qp *qp, enum ib_wc_status status)
 	/* first the slot: whoever sees the completion may post again */
 	rxe_sq_pop(qp);
 	if (report && rxe_cq_post(qp->scq, &wc, failed))
-		rxe_qp_set_error(qp);
+		rxe_qp_set_fatal(qp);
+}
+
+void rxe_comp_done(struct rxe_qp *qp, enum ib_wc_status status)
+{
+	const struct rxe_swqe *wqe;
+
+	rxe_comp_one(qp, status);
+	/* local operations behind it were done in their turn */
+	while (status == IB_WC_SUCCESS && (wqe = rxe_comp_tail(qp)) && rxe_swqe_is_local(wqe))
+		rxe_comp_one(qp, IB_WC_SUCCESS);
 }
 
 void rxe_comp_fail(struct rxe_qp *qp, enum ib_wc_status status)
@@ -79,20 +107,11 @@ void rxe_comp_fail(struct rxe_qp *qp, enum ib_wc_status status)
 		rxe_comp_done(qp, status);
 }
 
-/* Oldest element that has been sent at least in part, or NULL. */
-static struct rxe_swqe *rxe_comp_tail(struct rxe_qp *qp)
-{
-	struct rxe_swqe *wqe = rxe_swqe(&qp->sq, qp->sq.tail);
-
-	if (qp->sq.tail == rxe_sq_head(&qp->sq) || !wqe->started)
-		return NULL;
-	return wqe;
-}
-
 static void rxe_comp_una(struct rxe_qp *qp, struct roce_psn una)
 {
 	rxe_req_acked(qp, roce_psn_diff(una, qp->req.una));
 	qp->req.una = una;
+	rxe_token_acked(&qp->token, una);
 	rxe_retry_progress(qp);
 }
 
@@ -177,6 +196,7 @@ static int rxe_comp_scatter(struct rxe_comp_run *run, struct rxe_swqe *wqe,
 			    struct roce_psn psn, u32 off, const void *data, u32 len)
 {
 	struct rxe_qp *qp = run->qp;
+	int err;
 
 	if (!run->sg_valid || run->sg_index != qp->sq.tail || !roce_psn_eq(run->sg_psn, psn)) {
 		if (run->sg_valid)
@@ -187,7 +207,17 @@ static int rxe_comp_scatter(struct rxe_comp_run *run, struct rxe_swqe *wqe,
 		run->sg_valid = true;
 	}
 	run->sg_psn = roce_psn_add(psn, 1);
-	return rxe_sg_write(&run->sg, data, len);
+	err = rxe_sg_write(&run->sg, data, len);
+	if (err == -EAGAIN)
+		err = rxe_sg_wait(&run->sg, &qp->req.fault);
+	run->waits = err == -EAGAIN;
+	return err;
+}
+
+static void rxe_comp_store_failed(struct rxe_comp_run *run)
+{
+	if (!run->waits)
+		rxe_comp_fail(run->qp, IB_WC_LOC_PROT_ERR);
 }
 
 /* The element that a response with data belongs to, or NULL: lost or stale. */
@@ -221,6 +251,17 @@ static void rxe_comp_stored(struct rxe_qp *qp, const struct rxe_swqe *wqe,
 		rxe_req_seek_una(qp);
 }
 
+/* FLUSH and ATOMIC WRITE are answered by an empty READ response (Annex A19). */
+static void rxe_comp_empty(struct rxe_qp *qp, const struct rxe_swqe *wqe,
+			   const struct rxe_pkt *pkt)
+{
+	if (pkt->payload_len || (pkt->info->flags & RXE_OP_ONLY) != RXE_OP_ONLY) {
+		rxe_comp_fail(qp, IB_WC_BAD_RESP_ERR);
+		return;
+	}
+	rxe_comp_stored(qp, wqe, pkt, true);
+}
+
 static void rxe_comp_read(struct rxe_comp_run *run, const struct rxe_pkt *pkt)
 {
 	struct rxe_qp *qp = run->qp;
@@ -229,6 +270,10 @@ static void rxe_comp_read(struct rxe_comp_run *run, const struct rxe_pkt *pkt)
 
 	if (!wqe)
 		return;
+	if (wqe->opcode == IB_WR_FLUSH || wqe->opcode == IB_WR_ATOMIC_WRITE) {
+		rxe_comp_empty(qp, wqe, pkt);
+		return;
+	}
 	if (wqe->opcode != IB_WR_RDMA_READ) {
 		rxe_comp_fail(qp, IB_WC_BAD_RESP_ERR);
 		return;
@@ -240,11 +285,52 @@ static void rxe_comp_read(struct rxe_comp_run *run, const struct rxe_pkt *pkt)
 		return;
 	}
 	if (rxe_comp_scatter(run, wqe, pkt->psn, off, pkt->payload, pkt->payload_len)) {
-		rxe_comp_fail(qp, IB_WC_LOC_PROT_ERR);
+		rxe_comp_store_failed(run);
 		return;
 	}
 	rxe_comp_stored(qp, wqe, pkt,
 			pkt->payload_len == rxe_req_read_part(wqe->length, off));
+}
+
+/*
+ * The short way for most responses of a long READ.  The next one in the burst
+ * may follow those that have been stored just now.
+ */
+static void rxe_comp_read_middles(struct rxe_comp_run *run, unsigned int *budget)
+{
+	struct rxe_qp *qp = run->qp;
+	struct rxe_swqe *wqe = rxe_comp_tail(qp);
+	struct roce_psn psn = qp->req.una;
+	bool ackreq, stored = true;
+	const u8 *data;
+	u32 off, left;
+
+	if (!rxe_qp_can_complete(rxe_qp_state(qp)) || !qp->req.rxq.cur)
+		return;
+	if (!wqe || wqe->opcode != IB_WR_RDMA_READ)
+		return;
+	off = roce_psn_diff(psn, wqe->first_psn) * qp->mtu;
+	left = rxe_req_read_part(wqe->length, off);
+	for (; *budget && left > qp->mtu && roce_psn_before(psn, qp->req.end); --*budget) {
+		data = rxe_rx_middle(qp, qp->req.rxq.cur,
+				     ROCE_SERVICE_RC | ROCE_OP_READ_RESP_MIDDLE, psn, qp->mtu,
+				     &ackreq);
+		if (!data)
+			break;
+		stored = !rxe_comp_scatter(run, wqe, psn, off, data, qp->mtu);
+		if (!stored)
+			break;
+		psn = roce_psn_add(psn, 1);
+		off += qp->mtu;
+		left -= qp->mtu;
+	}
+	if (!roce_psn_eq(psn, qp->req.una)) {
+		rxe_comp_una(qp, psn);
+		if (roce_psn_before(qp->req.psn, qp->req.una))
+			rxe_req_seek_una(qp);
+	}
+	if (!stored)
+		rxe_comp_store_failed(run);
 }
 
 static void rxe_comp_atomic(struct rxe_comp_run *run, const struct rxe_pkt *pkt)
@@ -259,7 +345,7 @@ static void rxe_comp_atomic(struct rxe_comp_run *run, const struct rxe_pkt *pkt)
 		return;
 	}
 	if (rxe_comp_scatter(run, wqe, pkt->psn, 0, &pkt->orig, sizeof(pkt->orig))) {
-		rxe_comp_fail(qp, IB_WC_LOC_PROT_ERR);
+		rxe_comp_store_failed(run);
 		return;
 	}
 	rxe_comp_stored(qp, wqe, pkt, true);
@@ -288,14 +374,19 @@ bool rxe_comp_run(struct rxe_qp *qp)
 	unsigned int budget = RXE_COMP_BUDGET;
 	struct rxe_pkt pkt;
 
-	while (rxe_qp_can_complete(rxe_qp_state(qp)) &&
+	while (!run.waits && rxe_qp_can_complete(rxe_qp_state(qp)) &&
 	       rxe_qp_next_packet(qp, &qp->req.rxq, &pkt, &budget)) {
 		if (pkt.info->flags & RXE_OP_RESPONSE)
 			rxe_comp_packet(&run, &pkt);
 		else
 			rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_OPCODE);
+		if (!run.waits && (pkt.info->flags & RXE_OP_READ_RESP))
+			rxe_comp_read_middles(&run, &budget);
+		if (run.waits)
+			rxe_rx_again(qp->rxe, qp->req.rxq.cur);
 	}
 	if (run.sg_valid)
 		rxe_sg_release(&run.sg);
-	return !budget;
+	qp->req.exec.sleep |= run.waits;
+	return run.waits || !budget;
 }

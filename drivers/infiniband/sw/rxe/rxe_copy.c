@@ -2,17 +2,20 @@
 /* Copies between packets and registered memory. */
 #include <linux/err.h>
 #include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/sizes.h>
 #include <linux/string.h>
 
 #include "rxe_access.h"
 #include "rxe_copy.h"
 #include "rxe_mr.h"
+#include "rxe_odp.h"
 
 /*
  * Where the byte at @va is, and how many bytes follow it there; the caller's
- * range check makes the index valid.
+ * range check makes the index valid.  NULL: not there now.
  */
-static void *mr_ptr(const struct rxe_mr *mr, u64 va, u64 *room)
+static void *mr_ptr(const struct rxe_mr *mr, u64 va, bool write, u64 *room)
 {
 	u64 off, in_block;
 
@@ -20,45 +23,104 @@ static void *mr_ptr(const struct rxe_mr *mr, u64 va, u64 *room)
 		*room = U64_MAX;
 		return ib_virt_dma_to_ptr(va);
 	}
+	if (mr->type == RXE_MR_ODP) {
+		void *p = rxe_odp_ptr(mr->odp, va - mr->iova, write);
+
+		*room = PAGE_SIZE - offset_in_page(p);
+		return p;
+	}
 	off = va - mr->iova + mr->first_offset;
 	in_block = off & ((1ULL << mr->block_shift) - 1);
 	*room = (1ULL << mr->block_shift) - in_block;
 	return mr->blocks[off >> mr->block_shift] + in_block;
 }
 
-void *rxe_mr_ptr(const struct rxe_mr *mr, u64 va)
+/* Blocks and pages are aligned; in RXE_MR_DMA addresses are what they seem. */
+bool rxe_mr_is_aligned(const struct rxe_mr *mr, u64 va)
+{
+	return IS_ALIGNED(va - mr->iova + mr->first_offset, sizeof(u64));
+}
+
+void rxe_mr_begin(const struct rxe_mr *mr)
+{
+	if (mr->type == RXE_MR_ODP)
+		rxe_odp_lock(mr->odp);
+}
+
+void rxe_mr_end(const struct rxe_mr *mr)
+{
+	if (mr->type == RXE_MR_ODP)
+		rxe_odp_unlock(mr->odp);
+}
+
+void *rxe_mr_ptr(const struct rxe_mr *mr, u64 va, bool write)
 {
 	u64 room;
 
-	return mr_ptr(mr, va, &room);
+	return mr_ptr(mr, va, write, &room);
 }
 
-void rxe_mr_read(const struct rxe_mr *mr, u64 va, void *dst, unsigned int len)
+/*
+ * Blocks that happen to lie behind one another are one span, up to a burst's
+ * worth.  Pages that come and go are none.
+ */
+static void span_find(struct rxe_span *s, const struct rxe_mr *mr, u64 va, void *ptr, u64 room)
 {
+	u64 i, size;
+
+	*s = (struct rxe_span){ .va = va, .ptr = ptr, .len = room };
+	if (mr->type == RXE_MR_DMA)
+		return;
+	if (mr->type == RXE_MR_ODP) {
+		s->len = 0;
+		return;
+	}
+	size = 1ULL << mr->block_shift;
+	i = (va - mr->iova + mr->first_offset) >> mr->block_shift;
+	while (s->len < SZ_64K && ++i < mr->nr_blocks && mr->blocks[i] == s->ptr + s->len)
+		s->len += size;
+}
+
+int rxe_mr_read_pieces(const struct rxe_mr *mr, struct rxe_span *s, u64 va, void *dst,
+		       unsigned int len)
+{
+	rxe_mr_begin(mr);
 	while (len) {
 		u64 room;
-		void *src = mr_ptr(mr, va, &room);
+		void *src = mr_ptr(mr, va, false, &room);
 		unsigned int n = min_t(u64, len, room);
 
+		if (!src)
+			break;
+		span_find(s, mr, va, src, room);
 		rxe_memcpy(dst, src, n);
 		dst += n;
 		va += n;
 		len -= n;
 	}
+	rxe_mr_end(mr);
+	return len ? -EAGAIN : 0;
 }
 
-void rxe_mr_write(const struct rxe_mr *mr, u64 va, const void *src, unsigned int len)
+int rxe_mr_write_pieces(const struct rxe_mr *mr, struct rxe_span *s, u64 va, const void *src,
+			unsigned int len)
 {
+	rxe_mr_begin(mr);
 	while (len) {
 		u64 room;
-		void *dst = mr_ptr(mr, va, &room);
+		void *dst = mr_ptr(mr, va, true, &room);
 		unsigned int n = min_t(u64, len, room);
 
+		if (!dst)
+			break;
+		span_find(s, mr, va, dst, room);
 		rxe_memcpy(dst, src, n);
 		src += n;
 		va += n;
 		len -= n;
 	}
+	rxe_mr_end(mr);
+	return len ? -EAGAIN : 0;
 }
 
 static void sg_drop_mr(struct rxe_sg_cursor *c)
@@ -66,6 +128,14 @@ static void sg_drop_mr(struct rxe_sg_cursor *c)
 	if (c->mr)
 		rxe_mr_put(c->mr);
 	c->mr = NULL;
+	c->span.len = 0;
+}
+
+/* The caller may do something else now. */
+static void sg_pause(struct rxe_sg_cursor *c)
+{
+	if (c->mr && rxe_mr_is_transient(c->mr))
+		sg_drop_mr(c);
 }
 
 void rxe_sg_init(struct rxe_sg_cursor *c, struct rxe_pd *pd, const struct ib_sge *sge,
@@ -120,38 +190,55 @@ static s64 sg_run(struct rxe_sg_cursor *c)
 	return sge->length - c->off;
 }
 
-int rxe_sg_read(struct rxe_sg_cursor *c, void *dst, unsigned int len)
+int rxe_sg_read_pieces(struct rxe_sg_cursor *c, void *dst, unsigned int len)
 {
 	while (len) {
 		s64 run = sg_run(c);
 		unsigned int n;
+		int err;
 
 		if (run < 0)
 			return run;
 		n = min_t(s64, len, run);
-		rxe_mr_read(c->mr, c->sge[c->cur].addr + c->off, dst, n);
+		c->run = n;
+		err = rxe_mr_read(c->mr, &c->span, c->sge[c->cur].addr + c->off, dst, n);
+		if (err)
+			return err;
 		dst += n;
 		c->off += n;
 		len -= n;
 	}
+	sg_pause(c);
 	return 0;
 }
 
-int rxe_sg_write(struct rxe_sg_cursor *c, const void *src, unsigned int len)
+int rxe_sg_write_pieces(struct rxe_sg_cursor *c, const void *src, unsigned int len)
 {
 	while (len) {
 		s64 run = sg_run(c);
 		unsigned int n;
+		int err;
 
 		if (run < 0)
 			return run;
 		n = min_t(s64, len, run);
-		rxe_mr_write(c->mr, c->sge[c->cur].addr + c->off, src, n);
+		c->run = n;
+		err = rxe_mr_write(c->mr, &c->span, c->sge[c->cur].addr + c->off, src, n);
+		if (err)
+			return err;
 		src += n;
 		c->off += n;
 		len -= n;
 	}
+	sg_pause(c);
 	return 0;
+}
+
+int rxe_sg_wait(const struct rxe_sg_cursor *c, struct rxe_fault *f)
+{
+	const struct ib_sge *sge = &c->sge[c->cur];
+
+	return rxe_fault_wait(f, c->pd, sge->lkey, sge->addr + c->off, c->run, c->access);
 }
 
 int rxe_sg_check(struct rxe_pd *pd, const struct ib_sge *sge, unsigned int num_sge, int access)

@@ -2,12 +2,17 @@
 #include <rdma/uverbs_ioctl.h>
 #include "rxe_cq.h"
 #include "rxe_device.h"
+#include "rxe_qp.h"
 #include "rxe_trace.h"
 
 /* struct ib_uverbs_wc.wc_flags are those of struct ibv_wc, not the kernel's. */
 #define RXE_UWC_GRH		BIT(0)
 #define RXE_UWC_WITH_IMM	BIT(1)
 #define RXE_UWC_WITH_INV	BIT(3)
+
+/* How long a WQE posted to a QP in ERR may wait for its flush. */
+#define RXE_WATCH_MIN		msecs_to_jiffies(4)
+#define RXE_WATCH_MAX		HZ
 
 /* Calls completion handlers of kernel users. */
 static struct workqueue_struct *rxe_cq_wq;
@@ -34,6 +39,17 @@ static u32 rxe_cq_used(struct rxe_cq *cq)
 	eaten = min((eaten - cq->consumer) & ring->mask, used);
 	cq->consumer = (cq->consumer + eaten) & ring->mask;
 	return used - eaten;
+}
+
+u32 rxe_cq_pending(struct rxe_cq *cq)
+{
+	unsigned long flags;
+	u32 used;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	used = rxe_cq_used(cq);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return used;
 }
 
 static void rxe_cq_write_user(struct ib_uverbs_wc *uwc, const struct ib_wc *wc)
@@ -174,6 +190,59 @@ void rxe_cq_clean(struct rxe_cq *cq, const struct ib_qp *qp)
 	spin_unlock_irqrestore(&cq->lock, flags);
 }
 
+/* True: a QP in ERR has a receive WQE, and will flush it. */
+static bool rxe_cq_look(struct rxe_cq *cq)
+{
+	struct rxe_qp *qp;
+	bool found = false;
+
+	lockdep_assert_held(&cq->lock);
+	list_for_each_entry(qp, &cq->watched, watch) {
+		if (!rxe_ring_pending(&qp->rq.ring))
+			continue;
+		found = true;
+		rxe_exec_kick(&qp->resp.exec);	/* IRQs are off: runs later */
+	}
+	return found;
+}
+
+static void rxe_cq_watch_work(struct work_struct *work)
+{
+	struct rxe_cq *cq = container_of(work, struct rxe_cq, watch_work.work);
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	if (rxe_cq_look(cq))
+		cq->watch_delay = RXE_WATCH_MIN;
+	else
+		cq->watch_delay = min_t(unsigned long, 2 * cq->watch_delay, RXE_WATCH_MAX);
+	if (!list_empty(&cq->watched))
+		queue_delayed_work(system_percpu_wq, &cq->watch_work, cq->watch_delay);
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+void rxe_cq_watch(struct rxe_cq *cq, struct rxe_qp *qp)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	if (list_empty(&qp->watch)) {
+		list_add_tail(&qp->watch, &cq->watched);
+		cq->watch_delay = RXE_WATCH_MIN;
+		mod_delayed_work(system_percpu_wq, &cq->watch_work, cq->watch_delay);
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+void rxe_cq_unwatch(struct rxe_cq *cq, struct rxe_qp *qp)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	list_del_init(&qp->watch);
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
 /* For kernel users; processes read the ring themselves. */
 int rxe_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 {
@@ -206,6 +275,7 @@ int rxe_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	else if (!cq->armed)
 		cq->armed_solicited = true;
 	cq->armed = true;
+	rxe_cq_look(cq);
 	missed = (flags & IB_CQ_REPORT_MISSED_EVENTS) && rxe_cq_used(cq);
 	spin_unlock_irqrestore(&cq->lock, irqflags);
 	return missed;
@@ -252,6 +322,8 @@ int rxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 
 	spin_lock_init(&cq->lock);
 	INIT_WORK(&cq->work, rxe_cq_work);
+	INIT_LIST_HEAD(&cq->watched);
+	INIT_DELAYED_WORK(&cq->watch_work, rxe_cq_watch_work);
 	cq->user = udata;
 	err = rxe_ring_alloc(&cq->ring, attr->cqe,
 			     udata ? sizeof(struct ib_uverbs_wc) : sizeof(struct ib_wc));
@@ -271,12 +343,61 @@ limit:
 	return err;
 }
 
+/* Move what waits into @ring and put that in place; @ring is the old one then. */
+static int rxe_cq_swap(struct rxe_cq *cq, struct rxe_ring *ring)
+{
+	u32 used = rxe_cq_used(cq);
+
+	lockdep_assert_held(&cq->lock);
+
+	if (used > ring->mask)
+		return -EINVAL;
+	rxe_ring_move(ring, &cq->ring, cq->consumer, used);
+	ring->index = used;
+	ring->buf->producer_index = used;
+	swap(*ring, cq->ring);
+	cq->consumer = 0;
+	cq->ibcq.cqe = cq->ring.mask;
+	return 0;
+}
+
+/*
+ * What can sleep is done before the lock is taken: each completion is in the
+ * old ring, and moved, or in the new one.  The old ring lives in the process
+ * until it is unmapped there.
+ */
+int rxe_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata)
+{
+	struct rxe_resize_cq_resp resp = {};
+	struct rxe_cq *cq = to_rcq(ibcq);
+	unsigned long flags;
+	struct rxe_ring ring;
+	int err;
+
+	if (!cqe || cqe > RXE_MAX_CQE || udata->outlen < sizeof(resp))
+		return -EINVAL;
+	err = rxe_ring_alloc(&ring, cqe, sizeof(struct ib_uverbs_wc));
+	if (err)
+		return err;
+	err = rxe_ring_share(&ring, udata, &resp.mi);
+	if (!err)
+		err = ib_copy_to_udata(udata, &resp, sizeof(resp));
+	if (!err) {
+		spin_lock_irqsave(&cq->lock, flags);
+		err = rxe_cq_swap(cq, &ring);
+		spin_unlock_irqrestore(&cq->lock, flags);
+	}
+	rxe_ring_free(&ring);
+	return err;
+}
+
 /* The core refuses while a QP uses the CQ: nothing is posted any more. */
 int rxe_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct rxe_cq *cq = to_rcq(ibcq);
 
 	cancel_work_sync(&cq->work);
+	cancel_delayed_work_sync(&cq->watch_work);
 	rxe_ring_free(&cq->ring);
 	rxe_limit_put(&to_rdev(ibcq->device)->num_cq);
 	return 0;

@@ -8,6 +8,8 @@
 #include <rdma/ib_verbs.h>
 #include "rxe_ring.h"
 
+struct rxe_qp;
+
 /**
  * struct rxe_cq - completion queue
  * @ibcq:	core's part
@@ -23,6 +25,9 @@
  * @error_due:	@work owes a CQ_ERR event
  * @user:	mapped by a process; constant
  * @work:	calls a kernel user's handler, never inside a verb
+ * @watched:	user CQs: QPs in ERR whose receive queue the process may still fill
+ * @watch_work:	looks at these
+ * @watch_delay: jiffies until it looks again
  */
 struct rxe_cq {
 	struct ib_cq		ibcq;
@@ -36,6 +41,9 @@ struct rxe_cq {
 	bool			error_due;
 	bool			user;
 	struct work_struct	work;
+	struct list_head	watched;
+	struct delayed_work	watch_work;
+	unsigned long		watch_delay;
 };
 
 static inline struct rxe_cq *to_rcq(struct ib_cq *ibcq)
@@ -57,6 +65,9 @@ static inline struct rxe_cq *to_rcq(struct ib_cq *ibcq)
  */
 int rxe_cq_post(struct rxe_cq *cq, const struct ib_wc *wc, bool solicited);
 
+/* Completions that wait for the consumer.  Context: any. */
+u32 rxe_cq_pending(struct rxe_cq *cq);
+
 /**
  * rxe_cq_clean - forget the completions of a QP that goes away
  * @cq:		queue; nothing happens to a user's, which is the process's own
@@ -66,10 +77,26 @@ int rxe_cq_post(struct rxe_cq *cq, const struct ib_wc *wc, bool solicited);
  */
 void rxe_cq_clean(struct rxe_cq *cq, const struct ib_qp *qp);
 
+/**
+ * rxe_cq_watch - flush what a process may still post to a QP in ERR
+ * @cq:		receive CQ of the QP, a user's
+ * @qp:		QP; nothing happens when it is watched already
+ *
+ * There is no doorbell for receive queues, so somebody has to look: when the
+ * CQ is armed, and now and then.  The responder is kicked if there is a WQE.
+ *
+ * Context: the responder's executor.
+ */
+void rxe_cq_watch(struct rxe_cq *cq, struct rxe_qp *qp);
+
+/* The end of that.  Context: any; the responder's executor is disabled. */
+void rxe_cq_unwatch(struct rxe_cq *cq, struct rxe_qp *qp);
+
 /* ib_device_ops */
 struct uverbs_attr_bundle;
 int rxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		  struct uverbs_attr_bundle *attrs);
+int rxe_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata);
 int rxe_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 int rxe_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc);
 int rxe_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);

@@ -20,10 +20,12 @@ static int rxe_datagram_scatter(struct rxe_qp *qp, const struct sk_buff *skb,
 	int err;
 
 	rxe_skb_grh(skb, grh);
-	rxe_sg_init(&sg, qp->pd, qp->rq.cur.sge, qp->rq.cur.num_sge, IB_ACCESS_LOCAL_WRITE);
+	rxe_sg_init(&sg, qp->rq.pd, qp->rq.cur.sge, qp->rq.cur.num_sge, IB_ACCESS_LOCAL_WRITE);
 	err = rxe_sg_write(&sg, grh, sizeof(grh));
 	if (!err)
 		err = rxe_sg_write(&sg, pkt->payload, pkt->payload_len);
+	if (err == -EAGAIN)
+		err = rxe_sg_wait(&sg, &qp->resp.fault);
 	rxe_sg_release(&sg);
 	return err;
 }
@@ -57,7 +59,8 @@ static void rxe_datagram_complete(struct rxe_qp *qp, struct sk_buff *skb,
 		wc.wc_flags |= IB_WC_WITH_IMM;
 		wc.ex.imm_data = pkt->imm;
 	}
-	if (rxe_qp_type(qp) == IB_QPT_GSI)
+	/* User space has no place for it. */
+	if (!qp->user)
 		rxe_datagram_set_vlan(qp, skb, &wc);
 	rxe_count(qp->rxe, RXE_CNT_RDMA_RECV);
 	rxe_resp_recv_done(qp, &wc, pkt->se);
@@ -71,29 +74,37 @@ static void rxe_datagram_failed(struct rxe_qp *qp, enum ib_wc_status status)
 	rxe_resp_recv_done(qp, &wc, true);
 }
 
-static void rxe_datagram_packet(struct rxe_qp *qp, struct sk_buff *skb,
+/* False: a page must be faulted in first. */
+static bool rxe_datagram_packet(struct rxe_qp *qp, struct sk_buff *skb,
 				const struct rxe_pkt *pkt)
 {
-	int status;
+	int status, err;
 
 	if (pkt->qkey != qp->attr.qkey) {
 		rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_QKEY);
-		return;
+		return true;
 	}
 
 	status = rxe_rq_get(qp);
 	if (status < 0) {
+		if (status == RXE_RQ_BROKEN)
+			rxe_qp_set_fatal(qp);
 		rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_NO_WQE);
 	} else if (status != IB_WC_SUCCESS) {
 		rxe_datagram_failed(qp, status);
 	} else if ((u64)pkt->payload_len + ROCE_GRH_SIZE > qp->rq.cur.length) {
 		/* the WQE stays for the next one (IBTA 9.8.2.2.4) */
 		rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_LENGTH);
-	} else if (rxe_datagram_scatter(qp, skb, pkt)) {
-		rxe_datagram_failed(qp, IB_WC_LOC_PROT_ERR);
 	} else {
-		rxe_datagram_complete(qp, skb, pkt);
+		err = rxe_datagram_scatter(qp, skb, pkt);
+		if (err == -EAGAIN)
+			return false;
+		if (err)
+			rxe_datagram_failed(qp, IB_WC_LOC_PROT_ERR);
+		else
+			rxe_datagram_complete(qp, skb, pkt);
 	}
+	return true;
 }
 
 bool rxe_datagram_run(struct rxe_qp *qp)
@@ -102,7 +113,12 @@ bool rxe_datagram_run(struct rxe_qp *qp)
 	struct rxe_pkt pkt;
 
 	while (rxe_qp_can_receive(rxe_qp_state(qp)) &&
-	       rxe_qp_next_packet(qp, &qp->resp.rxq, &pkt, &budget))
-		rxe_datagram_packet(qp, qp->resp.rxq.cur, &pkt);
+	       rxe_qp_next_packet(qp, &qp->resp.rxq, &pkt, &budget)) {
+		if (rxe_datagram_packet(qp, qp->resp.rxq.cur, &pkt))
+			continue;
+		rxe_rx_again(qp->rxe, qp->resp.rxq.cur);
+		qp->resp.exec.sleep = true;
+		return true;
+	}
 	return !budget;
 }

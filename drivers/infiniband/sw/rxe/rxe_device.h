@@ -4,7 +4,9 @@
 #define RXE_DEVICE_H
 
 #include <linux/atomic.h>
+#include <linux/mutex.h>
 #include <linux/netdevice.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 #include "rxe_limits.h"
@@ -23,18 +25,27 @@ struct rxe_stats;
  * @ndev_tracker: of that reference
  * @mrs:	key >> 8 -> struct rxe_mr; lookups under RCU
  * @mr_next:	next index to try in @mrs
+ * @mws:	key >> 8 -> struct rxe_mw; its xa_lock (BH) also protects them
+ * @mw_next:	next index to try in @mws
  * @ahs:	ah_num -> struct rxe_ah; lookups under its xa_lock
  * @ah_next:	next index to try in @ahs
- * @gid_lock:	protects @gids against writers (process context and softirq)
+ * @gid_mutex:	protects @gids against writers; taken inside RTNL and the GID
+ *		table's lock, rxe_ns_mutex nests in it
  * @gids:	GID table index -> entry; readers use RCU
  * @gsi_qp:	QP 1, protected by the lock of the QP table (rxe_qp.c)
  * @stats:	per-CPU counters
  * @num_qp:	QPs that exist, against RXE_MAX_QP
  * @num_cq:	CQs that exist
+ * @num_srq:	SRQs that exist
  * @num_mr:	MRs that exist
+ * @num_mw:	memory windows that exist
  * @num_ah:	AHs that exist
  * @num_pd:	PDs that exist
  * @num_uc:	user contexts that exist
+ * @num_mcast_grp: multicast groups; written under RTNL
+ * @num_mcast_attach: QPs in them; RTNL
+ * @mcast_work:	lets the groups follow the GIDs
+ * @rescan_work: lets the GIDs follow addresses that the core does not watch
  * @port_lock:	protects @port_active; irqsave
  * @port_active: the port state that was last reported by an event
  * @active_mtu:	IB MTU that was last logged; netdev notifier (RTNL)
@@ -46,18 +57,26 @@ struct rxe_dev {
 	netdevice_tracker	ndev_tracker;
 	struct xarray		mrs;
 	u32			mr_next;
+	struct xarray		mws;
+	u32			mw_next;
 	struct xarray		ahs;
 	u32			ah_next;
-	spinlock_t		gid_lock;	/* see above */
+	struct mutex		gid_mutex;	/* see above */
 	struct rxe_gid_entry __rcu *gids[RXE_GID_TBL_LEN];
 	struct rxe_qp		*gsi_qp;
 	struct rxe_stats __percpu *stats;
 	atomic_t		num_qp;
 	atomic_t		num_cq;
+	atomic_t		num_srq;
 	atomic_t		num_mr;
+	atomic_t		num_mw;
 	atomic_t		num_ah;
 	atomic_t		num_pd;
 	atomic_t		num_uc;
+	unsigned int		num_mcast_grp;
+	unsigned int		num_mcast_attach;
+	struct work_struct	mcast_work;
+	struct work_struct	rescan_work;
 	spinlock_t		port_lock;	/* see above */
 	bool			port_active;
 	enum ib_mtu		active_mtu;

@@ -27,6 +27,13 @@ struct rxe_exec_cpu {
 
 static DEFINE_PER_CPU(struct rxe_exec_cpu, rxe_exec_cpus);
 static struct workqueue_struct *rxe_exec_wq;
+/* A page may take long to come, and memory to bring it. */
+static struct workqueue_struct *rxe_exec_sleep_wq;
+
+static void rxe_exec_queue(struct rxe_exec *x)
+{
+	queue_work(x->sleep ? rxe_exec_sleep_wq : rxe_exec_wq, &x->work);
+}
 
 /* Leave the event; true: the caller is the owner now, with a reference. */
 static bool rxe_exec_acquire(struct rxe_exec *x)
@@ -72,6 +79,7 @@ static void rxe_exec_run_owned(struct rxe_exec *x)
 
 		atomic_andnot(RXE_EXEC_PENDING, &x->state);
 		smp_mb__after_atomic();	/* what came before PENDING is seen by run() */
+		x->sleep = false;
 		more = x->run(x);
 		if (more)
 			atomic_or(RXE_EXEC_PENDING, &x->state);
@@ -80,7 +88,7 @@ static void rxe_exec_run_owned(struct rxe_exec *x)
 		if (more)
 			break;
 	}
-	queue_work(rxe_exec_wq, &x->work);
+	rxe_exec_queue(x);
 }
 
 static void rxe_exec_run_here(struct rxe_exec_cpu *cpu, struct rxe_exec *x)
@@ -94,7 +102,7 @@ static void rxe_exec_run_here(struct rxe_exec_cpu *cpu, struct rxe_exec *x)
 		if (n++ < RXE_EXEC_NESTED)
 			rxe_exec_run_owned(x);
 		else
-			queue_work(rxe_exec_wq, &x->work);
+			rxe_exec_queue(x);
 	}
 	cpu->running = false;
 }
@@ -114,7 +122,13 @@ static void rxe_exec_run_or_nest(struct rxe_exec *x)
 
 static void rxe_exec_work(struct work_struct *work)
 {
-	rxe_exec_run_or_nest(container_of(work, struct rxe_exec, work));
+	struct rxe_exec *x = container_of(work, struct rxe_exec, work);
+
+	if (x->sleep) {
+		x->sleep = false;
+		x->prepare(x);
+	}
+	rxe_exec_run_or_nest(x);
 }
 
 void rxe_exec_kick(struct rxe_exec *x)
@@ -122,7 +136,7 @@ void rxe_exec_kick(struct rxe_exec *x)
 	if (!rxe_exec_acquire(x))
 		return;
 	if (in_hardirq() || irqs_disabled())
-		queue_work(rxe_exec_wq, &x->work);
+		rxe_exec_queue(x);
 	else
 		rxe_exec_run_or_nest(x);
 }
@@ -130,7 +144,7 @@ void rxe_exec_kick(struct rxe_exec *x)
 void rxe_exec_kick_deferred(struct rxe_exec *x)
 {
 	if (rxe_exec_acquire(x))
-		queue_work(rxe_exec_wq, &x->work);
+		rxe_exec_queue(x);
 }
 
 void rxe_exec_disable(struct rxe_exec *x)
@@ -148,12 +162,15 @@ void rxe_exec_enable(struct rxe_exec *x)
 }
 
 void rxe_exec_init(struct rxe_exec *x, bool (*run)(struct rxe_exec *x),
-		   void (*get)(struct rxe_exec *x), void (*put)(struct rxe_exec *x))
+		   void (*get)(struct rxe_exec *x), void (*put)(struct rxe_exec *x),
+		   void (*prepare)(struct rxe_exec *x))
 {
 	atomic_set(&x->state, 0);
+	x->sleep = false;
 	x->run = run;
 	x->get = get;
 	x->put = put;
+	x->prepare = prepare;
 	INIT_LIST_HEAD(&x->nested);
 	INIT_WORK(&x->work, rxe_exec_work);
 	init_waitqueue_head(&x->idle);
@@ -167,10 +184,17 @@ int __init rxe_exec_module_init(void)
 		INIT_LIST_HEAD(&per_cpu(rxe_exec_cpus, cpu).nested);
 
 	rxe_exec_wq = alloc_workqueue("rxe_exec", WQ_PERCPU | WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
-	return rxe_exec_wq ? 0 : -ENOMEM;
+	if (!rxe_exec_wq)
+		return -ENOMEM;
+	rxe_exec_sleep_wq = alloc_workqueue("rxe_fault", WQ_UNBOUND, 0);
+	if (rxe_exec_sleep_wq)
+		return 0;
+	destroy_workqueue(rxe_exec_wq);
+	return -ENOMEM;
 }
 
 void rxe_exec_module_exit(void)
 {
+	destroy_workqueue(rxe_exec_sleep_wq);
 	destroy_workqueue(rxe_exec_wq);
 }

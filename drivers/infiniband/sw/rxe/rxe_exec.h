@@ -11,6 +11,7 @@
  *   inside another executor	on this CPU, after that one is done
  *   IRQs disabled, hardirq	in the work item
  *   budget used up		in the work item, ownership kept
+ *   waits for a page		in the work item, after it is there, ownership kept
  */
 #ifndef RXE_EXEC_H
 #define RXE_EXEC_H
@@ -26,6 +27,8 @@
  * @run:	does all there is to do; true: stopped at the budget, more is left
  * @get:	takes a reference on what contains the executor; called by the new owner
  * @put:	drops it, as the owner's last act
+ * @prepare:	does what @run asked for with @sleep; process context, may sleep
+ * @sleep:	set by @run, which then returns true: call @prepare first. The owner's
  * @nested:	in the per-CPU list of executors kicked inside another
  * @work:	continues it in process context
  * @idle:	rxe_exec_disable() waits here
@@ -35,13 +38,16 @@ struct rxe_exec {
 	bool			(*run)(struct rxe_exec *x);
 	void			(*get)(struct rxe_exec *x);
 	void			(*put)(struct rxe_exec *x);
+	void			(*prepare)(struct rxe_exec *x);
+	bool			sleep;
 	struct list_head	nested;
 	struct work_struct	work;
 	wait_queue_head_t	idle;
 };
 
 void rxe_exec_init(struct rxe_exec *x, bool (*run)(struct rxe_exec *x),
-		   void (*get)(struct rxe_exec *x), void (*put)(struct rxe_exec *x));
+		   void (*get)(struct rxe_exec *x), void (*put)(struct rxe_exec *x),
+		   void (*prepare)(struct rxe_exec *x));
 
 /**
  * rxe_exec_kick - there is something to do

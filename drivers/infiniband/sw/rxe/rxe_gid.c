@@ -14,6 +14,7 @@
 #include <rdma/ib_cache.h>
 #include "rxe_device.h"
 #include "rxe_gid.h"
+#include "rxe_mcast.h"
 #include "rxe_netdev.h"
 #include "rxe_ns.h"
 
@@ -168,12 +169,14 @@ bool rxe_gid_is_local(struct rxe_dev *rxe, struct rxe_ns *ns, const union ib_gid
 
 u16 rxe_gid_vlan(struct rxe_dev *rxe, struct rxe_ns *ns, const union ib_gid *addr, int ifindex)
 {
+	bool mcast = rxe_gid_is_mcast(addr);
 	struct rxe_gid_entry *gid;
 	u16 vlan = RXE_GID_NO_VLAN;
 
 	rcu_read_lock();
 	list_for_each_entry_rcu(gid, &ns->gids, ns_entry) {
-		if (gid->rxe != rxe || !rxe_gid_match(gid, addr, ifindex))
+		if (gid->rxe != rxe ||
+		    (mcast ? gid->ifindex != ifindex : !rxe_gid_match(gid, addr, ifindex)))
 			continue;
 		vlan = gid->vlan;
 		if (gid->ifindex == ifindex)
@@ -185,11 +188,12 @@ u16 rxe_gid_vlan(struct rxe_dev *rxe, struct rxe_ns *ns, const union ib_gid *add
 
 struct rxe_dev *rxe_gid_find_dev(struct rxe_ns *ns, const union ib_gid *addr, int ifindex)
 {
+	bool mcast = rxe_gid_is_mcast(addr);
 	struct rxe_dev *rxe = NULL;
 	struct rxe_gid_entry *gid;
 
 	list_for_each_entry_rcu(gid, &ns->gids, ns_entry) {
-		if (!rxe_gid_match(gid, addr, ifindex))
+		if (mcast ? gid->ifindex != ifindex : !rxe_gid_match(gid, addr, ifindex))
 			continue;
 		if (gid->own_ndev)
 			return gid->rxe;
@@ -249,6 +253,7 @@ static int rxe_gid_open(const struct ib_gid_attr *attr, struct rxe_gid_entry *gi
 /* Only while the device is registered: afterwards the core flushes events no more. */
 static void rxe_gid_changed(struct rxe_dev *rxe)
 {
+	rxe_mcast_gids_changed(rxe);
 	if (!ib_device_try_get(&rxe->ibdev))
 		return;
 	rxe_netdev_port_update(rxe);
@@ -259,30 +264,87 @@ static void rxe_gid_list(struct rxe_dev *rxe, unsigned int index, struct rxe_gid
 {
 	unsigned long flags;
 
+	lockdep_assert_held(&rxe->gid_mutex);
 	if (gid->ns) {
 		spin_lock_irqsave(&gid->ns->lock, flags);
 		list_add_tail_rcu(&gid->ns_entry, &gid->ns->gids);
 		spin_unlock_irqrestore(&gid->ns->lock, flags);
 	}
-	spin_lock_bh(&rxe->gid_lock);
 	rcu_assign_pointer(rxe->gids[index], gid);
-	spin_unlock_bh(&rxe->gid_lock);
 }
 
 static void rxe_gid_unlist(struct rxe_dev *rxe, unsigned int index, struct rxe_gid_entry *gid)
 {
 	unsigned long flags;
 
-	spin_lock_bh(&rxe->gid_lock);
-	if (rcu_access_pointer(rxe->gids[index]) == gid)
-		RCU_INIT_POINTER(rxe->gids[index], NULL);
-	spin_unlock_bh(&rxe->gid_lock);
-
+	lockdep_assert_held(&rxe->gid_mutex);
+	RCU_INIT_POINTER(rxe->gids[index], NULL);
 	if (gid->ns) {
 		spin_lock_irqsave(&gid->ns->lock, flags);
 		list_del_rcu(&gid->ns_entry);
 		spin_unlock_irqrestore(&gid->ns->lock, flags);
 	}
+}
+
+/* The entry in place of @old, in another L3 domain; NULL when that has no sockets. */
+static struct rxe_gid_entry *rxe_gid_clone(const struct rxe_gid_entry *old, struct net *net,
+					   int l3mdev)
+{
+	struct rxe_gid_entry *gid;
+
+	gid = kmemdup(old, sizeof(*old), GFP_KERNEL);
+	if (!gid)
+		return NULL;
+	kref_init(&gid->ref);
+	gid->ns = rxe_ns_open(net, l3mdev);
+	if (IS_ERR(gid->ns)) {
+		kfree(gid);
+		return NULL;
+	}
+	rxe_ns_get(gid->ns);
+	return gid;
+}
+
+/* Out of the table, and the table's reference given back. */
+static void rxe_gid_bury(struct rxe_dev *rxe, unsigned int index, struct rxe_gid_entry *gid)
+{
+	WRITE_ONCE(gid->dead, true);
+	rxe_gid_unlist(rxe, index, gid);
+	if (gid->ns)
+		rxe_ns_close(gid->ns);
+	rxe_gid_put(gid);
+}
+
+static struct rxe_gid_entry *rxe_gid_at(const struct rxe_dev *rxe, unsigned int index)
+{
+	return rcu_dereference_protected(rxe->gids[index], lockdep_is_held(&rxe->gid_mutex));
+}
+
+void rxe_gid_l3mdev_update(struct rxe_dev *rxe, struct net_device *ndev)
+{
+	int l3mdev = l3mdev_master_ifindex(ndev);
+	struct net *net = dev_net(ndev);
+	struct rxe_gid_entry *gid, *new;
+	bool changed = false;
+	unsigned int i;
+
+	ASSERT_RTNL();
+	mutex_lock(&rxe->gid_mutex);
+	for (i = 0; i < RXE_GID_TBL_LEN; i++) {
+		gid = rxe_gid_at(rxe, i);
+		if (!gid || !gid->ns || gid->ifindex != ndev->ifindex ||
+		    gid->ns->l3mdev == l3mdev || rcu_access_pointer(gid->ns->net) != net)
+			continue;
+		new = rxe_gid_clone(gid, net, l3mdev);
+		if (!new)
+			continue;
+		rxe_gid_bury(rxe, i, gid);
+		rxe_gid_list(rxe, i, new);
+		changed = true;
+	}
+	mutex_unlock(&rxe->gid_mutex);
+	if (changed)
+		rxe_gid_changed(rxe);
 }
 
 int rxe_add_gid(const struct ib_gid_attr *attr, void **context)
@@ -307,26 +369,30 @@ int rxe_add_gid(const struct ib_gid_attr *attr, void **context)
 		kfree(gid);
 		return err;
 	}
+	mutex_lock(&rxe->gid_mutex);
 	rxe_gid_list(rxe, attr->index, gid);
-	*context = gid;
+	mutex_unlock(&rxe->gid_mutex);
 	rxe_gid_changed(rxe);
 	return 0;
 }
 
-/* attr->ndev may be NULL here: all that matters was noted by rxe_add_gid(). */
+/*
+ * attr->ndev may be NULL here: all that matters was noted by rxe_add_gid().  The
+ * core uses an index again only after this; @context would not follow an entry
+ * that rxe_gid_l3mdev_update() has replaced.
+ */
 int rxe_del_gid(const struct ib_gid_attr *attr, void **context)
 {
 	struct rxe_dev *rxe = to_rdev(attr->device);
-	struct rxe_gid_entry *gid = *context;
+	struct rxe_gid_entry *gid;
 
-	if (!gid)
-		return 0;
-	*context = NULL;
-	WRITE_ONCE(gid->dead, true);
-	rxe_gid_unlist(rxe, attr->index, gid);
-	if (gid->ns)
-		rxe_ns_close(gid->ns);
-	rxe_gid_put(gid);
+	if (attr->index >= RXE_GID_TBL_LEN)
+		return -EINVAL;
+	mutex_lock(&rxe->gid_mutex);
+	gid = rxe_gid_at(rxe, attr->index);
+	if (gid)
+		rxe_gid_bury(rxe, attr->index, gid);
+	mutex_unlock(&rxe->gid_mutex);
 	rxe_gid_changed(rxe);
 	return 0;
 }

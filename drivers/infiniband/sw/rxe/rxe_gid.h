@@ -4,6 +4,7 @@
 #define RXE_GID_H
 
 #include <linux/kref.h>
+#include <rdma/ib_addr.h>
 #include <rdma/ib_verbs.h>
 
 struct rxe_dev;
@@ -43,6 +44,12 @@ struct rxe_gid_entry {
 	bool			own_ndev;
 	bool			dead;
 };
+
+/* Is it the address of a multicast group, IPv4 or IPv6? */
+static inline bool rxe_gid_is_mcast(const union ib_gid *gid)
+{
+	return rdma_is_multicast_addr((struct in6_addr *)gid);
+}
 
 /**
  * rxe_gid_get - entry of a GID index
@@ -97,10 +104,11 @@ bool rxe_gid_is_local(struct rxe_dev *rxe, struct rxe_ns *ns, const union ib_gid
 		      int ifindex);
 
 /**
- * rxe_gid_vlan - VLAN ID for the completion of a datagram to QP 1
+ * rxe_gid_vlan - VLAN ID for the completion of a datagram to a kernel user
  *
- * Arguments as for rxe_gid_is_local().  The CM finds the GID of its answers by
- * address and VLAN.
+ * Arguments as for rxe_gid_is_local(); for a multicast address, the VLAN of the
+ * netdev that it came in on.  The CM finds the GID of its answers by address
+ * and VLAN.
  *
  * Context: BH disabled or RCU.
  * Return: VLAN ID of the netdev that has the address, RXE_GID_NO_VLAN for none.
@@ -109,6 +117,8 @@ u16 rxe_gid_vlan(struct rxe_dev *rxe, struct rxe_ns *ns, const union ib_gid *add
 
 /**
  * rxe_gid_find_dev - the device that owns an address: QPN 1 and multicast alone
+ *
+ * For a multicast address: a device with a GID on the netdev @ifindex.
  *
  * Several devices may share an address (bridge and port, VLAN and parent): the
  * one whose own netdev has it wins.
@@ -124,6 +134,16 @@ struct rxe_dev *rxe_gid_find_dev(struct rxe_ns *ns, const union ib_gid *addr, in
  * Context: any.
  */
 bool rxe_gid_any_usable(struct rxe_dev *rxe);
+
+/**
+ * rxe_gid_l3mdev_update - a netdev may have come to a VRF, or left it
+ *
+ * Its GIDs get the sockets of that one.  Connections made before cannot go on:
+ * their addresses are in another network now.
+ *
+ * Context: RTNL, may sleep.
+ */
+void rxe_gid_l3mdev_update(struct rxe_dev *rxe, struct net_device *ndev);
 
 /* ib_device_ops; hold the GID table's lock, may sleep, RTNL perhaps held */
 int rxe_add_gid(const struct ib_gid_attr *attr, void **context);

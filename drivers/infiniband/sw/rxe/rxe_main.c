@@ -167,8 +167,7 @@ void rxe_link_wait_net(const struct net *net)
 	}
 }
 
-/* The first LIVE link behind @serial, as its device with a registration reference. */
-static struct rxe_dev *rxe_link_next_dev(const struct net_device *ndev, u64 *serial)
+struct rxe_dev *rxe_link_next_dev(const struct net_device *ndev, u64 *serial)
 {
 	struct rxe_dev *rxe = NULL;
 	struct rxe_link *link;
@@ -200,6 +199,39 @@ void rxe_link_visit(const struct net_device *ndev, void (*fn)(struct rxe_dev *rx
 	}
 }
 
+/* @ns: to be closed: what the LIVE link on @ndev had, or the new one if there is none. */
+static struct rxe_ns *rxe_link_swap_ns(const struct net_device *ndev, struct rxe_ns *ns)
+{
+	struct rxe_link *link;
+	unsigned long flags;
+
+	spin_lock_irqsave(&rxe_links_lock, flags);
+	list_for_each_entry(link, &rxe_links, entry) {
+		if (link->ndev == ndev && link->state == RXE_LINK_LIVE) {
+			swap(link->ns, ns);
+			break;
+		}
+	}
+	spin_unlock_irqrestore(&rxe_links_lock, flags);
+	return ns;
+}
+
+void rxe_link_l3mdev_update(struct net_device *ndev)
+{
+	struct rxe_dev *rxe;
+	struct rxe_ns *ns;
+	u64 serial = 0;
+
+	ASSERT_RTNL();
+	rxe = rxe_link_next_dev(ndev, &serial);
+	if (!rxe)
+		return;
+	ns = rxe_ns_open(dev_net(ndev), l3mdev_master_ifindex(ndev));
+	if (!IS_ERR(ns))
+		rxe_ns_close(rxe_link_swap_ns(ndev, ns));
+	ib_device_put(&rxe->ibdev);
+}
+
 static struct rxe_link *rxe_link_alloc(struct net_device *ndev)
 {
 	struct rxe_link *link = kzalloc_obj(*link);
@@ -222,6 +254,11 @@ static int rxe_link_check_netdev(struct net_device *ndev)
 
 	if (ndev->reg_state != NETREG_REGISTERED)
 		return -ENODEV;
+	if (ndev->mtu < RXE_NETDEV_MIN_MTU) {
+		netdev_warn(ndev, "no RDMA link with an MTU of %u: it has to be %zu at least\n",
+			    ndev->mtu, RXE_NETDEV_MIN_MTU);
+		return -EINVAL;
+	}
 
 	switch (ndev->type) {
 	case ARPHRD_ETHER:
@@ -355,6 +392,10 @@ static int rxe_link_go_live(struct rxe_link *link)
 		rxe_link_unregister(link);
 		return -ENODEV;
 	}
+	/* The notifier has passed over a link that was BUILDING. */
+	rtnl_lock();
+	rxe_netdev_l3mdev_update(link->ndev);
+	rtnl_unlock();
 	rxe_link_visit(link->ndev, rxe_netdev_port_update);
 	return 0;
 }

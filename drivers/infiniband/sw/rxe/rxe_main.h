@@ -30,7 +30,8 @@ enum rxe_link_state {
  * @ndev:	netdev, for comparison; the reference is the device's
  * @net:	namespace at link add, for comparison
  * @guid:	node GUID, unique among links; protected by the same lock
- * @ns:		its sockets, as a user; given back when the device is gone
+ * @ns:		its sockets, as a user; given back when the device is gone.
+ *		Changed under the lock while LIVE
  * @dev:	device, set just before it is registered; NULL once it is gone.
  *		The lock keeps it from being freed, except while BUILDING
  * @kill:	unregisters the device
@@ -90,6 +91,25 @@ static inline bool rxe_link_live(const struct rxe_link *link)
 {
 	return READ_ONCE(link->state) == RXE_LINK_LIVE;
 }
+
+/**
+ * rxe_link_next_dev - devices of LIVE links, one after the other
+ * @ndev:	on this netdev; NULL for all links
+ * @serial:	0 for the first one; then left alone
+ *
+ * Context: any.
+ * Return: device with a registration reference (ib_device_put()), NULL: no more.
+ */
+struct rxe_dev *rxe_link_next_dev(const struct net_device *ndev, u64 *serial);
+
+/**
+ * rxe_link_l3mdev_update - a netdev may have come to a VRF, or left it
+ *
+ * The link on it goes to the sockets of that one.
+ *
+ * Context: RTNL, may sleep.
+ */
+void rxe_link_l3mdev_update(struct net_device *ndev);
 
 /**
  * rxe_link_visit - call @fn for the device of each LIVE link on @ndev

@@ -2,26 +2,22 @@
 /*
  * What happens to a link's netdev and to addresses.
  *
- * Up, down and carrier of the netdev come from the notifier below; the core
- * tells of them too (.report_port_event), but not for bonds. Addresses are those of the netdev, of bridges, bonds
+ * Up, down and carrier of the netdev come from the notifier below; newer cores
+ * tell of them too (.report_port_event), but not for bonds: who comes second
+ * finds nothing new. Addresses are those of the netdev, of bridges, bonds
  * and VLANs above it and of macvlans in other namespaces: each event asks all
  * ports, which is cheap since one usable GID settles it.
  */
+#include <linux/if_arp.h>
 #include <linux/inetdevice.h>
 #include <linux/netdevice.h>
-#include <linux/ipv6.h>
-#include <linux/udp.h>
 #include <net/addrconf.h>
-#include <rdma/roce.h>
 #include "rxe_device.h"
 #include "rxe_gid.h"
 #include "rxe_main.h"
+#include "rxe_mcast.h"
 #include "rxe_netdev.h"
 #include "rxe_stats.h"
-
-/* The largest headers that a packet with a full payload has: a WRITE with immediate over IPv6. */
-#define RXE_OVERHEAD	(sizeof(struct ipv6hdr) + sizeof(struct udphdr) +		\
-			 ROCE_MAX_DATA_HDR + ROCE_ICRC_SIZE)
 
 enum ib_mtu rxe_netdev_mtu(const struct net_device *ndev)
 {
@@ -29,7 +25,7 @@ enum ib_mtu rxe_netdev_mtu(const struct net_device *ndev)
 	int ib_mtu;
 
 	for (ib_mtu = IB_MTU_4096; ib_mtu > IB_MTU_256; ib_mtu--)
-		if (mtu >= ib_mtu_enum_to_int(ib_mtu) + RXE_OVERHEAD)
+		if (mtu >= ib_mtu_enum_to_int(ib_mtu) + RXE_NETDEV_OVERHEAD)
 			break;
 	return ib_mtu;
 }
@@ -75,12 +71,27 @@ static void rxe_netdev_mtu_changed(struct rxe_dev *rxe)
 	rxe->active_mtu = mtu;
 }
 
+/* A netdev may have GIDs of any link. */
+void rxe_netdev_l3mdev_update(struct net_device *ndev)
+{
+	u64 serial = 0;
+	struct rxe_dev *rxe;
+
+	rxe_link_l3mdev_update(ndev);
+	while ((rxe = rxe_link_next_dev(NULL, &serial))) {
+		rxe_gid_l3mdev_update(rxe, ndev);
+		ib_device_put(&rxe->ibdev);
+	}
+}
+
 static int rxe_netdev_event(struct notifier_block *nb, unsigned long event, void *ptr)
 {
+	const struct netdev_notifier_changeupper_info *upper = ptr;
 	struct net_device *ndev = netdev_notifier_info_to_dev(ptr);
 
 	switch (event) {
 	case NETDEV_UNREGISTER:		/* also: moved to another namespace */
+		rxe_mcast_netdev_changed(ndev, true);
 		rxe_link_kill_netdev(ndev);
 		break;
 	case NETDEV_UP:
@@ -88,7 +99,12 @@ static int rxe_netdev_event(struct notifier_block *nb, unsigned long event, void
 	case NETDEV_CHANGE:
 		rxe_link_visit(ndev, rxe_netdev_port_update);
 		break;
+	case NETDEV_CHANGEUPPER:
+		if (netif_is_l3_master(upper->upper_dev))
+			rxe_netdev_l3mdev_update(ndev);
+		break;
 	case NETDEV_CHANGEMTU:
+		rxe_mcast_netdev_changed(ndev, false);
 		rxe_link_visit(ndev, rxe_netdev_mtu_changed);
 		break;
 	default:
@@ -97,16 +113,62 @@ static int rxe_netdev_event(struct notifier_block *nb, unsigned long event, void
 	return NOTIFY_OK;
 }
 
-/* inet6addr events come from softirqs, too. */
-static int rxe_addr_event(struct notifier_block *nb, unsigned long event, void *ptr)
+/*
+ * The core looks at addresses of netdevs that are not Ethernet once, when the
+ * device is registered. An address that is removed stays in the table, but
+ * cannot be used (rxe_gid_usable()).
+ */
+static void rxe_netdev_rescan_work(struct work_struct *work)
 {
+	struct rxe_dev *rxe = container_of(work, struct rxe_dev, rescan_work);
+
+	if (!ib_device_try_get(&rxe->ibdev))
+		return;
+	rdma_roce_rescan_device(&rxe->ibdev);
+	ib_device_put(&rxe->ibdev);
+}
+
+static void rxe_netdev_rescan(struct rxe_dev *rxe)
+{
+	queue_work(system_dfl_wq, &rxe->rescan_work);
+}
+
+void rxe_netdev_dev_init(struct rxe_dev *rxe)
+{
+	INIT_WORK(&rxe->rescan_work, rxe_netdev_rescan_work);
+}
+
+void rxe_netdev_dev_fini(struct rxe_dev *rxe)
+{
+	cancel_work_sync(&rxe->rescan_work);
+}
+
+/* inet6addr events come from softirqs, too. */
+static int rxe_addr_event(const struct net_device *ndev, unsigned long event)
+{
+	if (event == NETDEV_UP && ndev->type != ARPHRD_ETHER)
+		rxe_link_visit(ndev, rxe_netdev_rescan);
 	rxe_link_visit(NULL, rxe_netdev_port_update);
 	return NOTIFY_OK;
 }
 
+static int rxe_inetaddr_event(struct notifier_block *nb, unsigned long event, void *ptr)
+{
+	const struct in_ifaddr *ifa = ptr;
+
+	return rxe_addr_event(ifa->ifa_dev->dev, event);
+}
+
+static int rxe_inet6addr_event(struct notifier_block *nb, unsigned long event, void *ptr)
+{
+	const struct inet6_ifaddr *ifa = ptr;
+
+	return rxe_addr_event(ifa->idev->dev, event);
+}
+
 static struct notifier_block rxe_netdev_nb = { .notifier_call = rxe_netdev_event };
-static struct notifier_block rxe_inetaddr_nb = { .notifier_call = rxe_addr_event };
-static struct notifier_block rxe_inet6addr_nb = { .notifier_call = rxe_addr_event };
+static struct notifier_block rxe_inetaddr_nb = { .notifier_call = rxe_inetaddr_event };
+static struct notifier_block rxe_inet6addr_nb = { .notifier_call = rxe_inet6addr_event };
 
 int __init rxe_netdev_init(void)
 {

@@ -3,9 +3,19 @@
 #ifndef RXE_NETDEV_H
 #define RXE_NETDEV_H
 
+#include <linux/ipv6.h>
+#include <linux/udp.h>
 #include <rdma/ib_verbs.h>
+#include <rdma/roce.h>
 
 struct rxe_dev;
+
+/* The largest headers that a packet with a full payload has: a WRITE with immediate over IPv6. */
+#define RXE_NETDEV_OVERHEAD	(sizeof(struct ipv6hdr) + sizeof(struct udphdr) +	\
+				 ROCE_MAX_DATA_HDR + ROCE_ICRC_SIZE)
+
+/* Of netdevs that can have a link. */
+#define RXE_NETDEV_MIN_MTU	(256 + RXE_NETDEV_OVERHEAD)
 
 /**
  * rxe_netdev_port_state - state of the port now
@@ -30,6 +40,19 @@ void rxe_netdev_port_update(struct rxe_dev *rxe);
  * A netdev too small for 256-byte packets has IB_MTU_256 all the same.
  */
 enum ib_mtu rxe_netdev_mtu(const struct net_device *ndev);
+
+/**
+ * rxe_netdev_l3mdev_update - a netdev may have come to a VRF, or left it
+ *
+ * Its link and its GIDs get the sockets of the VRF that it is in now.
+ *
+ * Context: RTNL, may sleep.
+ */
+void rxe_netdev_l3mdev_update(struct net_device *ndev);
+
+/* Set up with the device, and undo it when it is gone. */
+void rxe_netdev_dev_init(struct rxe_dev *rxe);
+void rxe_netdev_dev_fini(struct rxe_dev *rxe);
 
 int __init rxe_netdev_init(void);
 void rxe_netdev_exit(void);

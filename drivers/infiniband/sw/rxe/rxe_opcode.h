@@ -14,6 +14,9 @@ enum rxe_op_flags {
 	RXE_OP_ATOMIC	= 1 << 3,	/* atomic request */
 	RXE_OP_READ_RESP = 1 << 4,
 	RXE_OP_ACK	= 1 << 5,	/* ACK and ATOMIC ACK */
+	RXE_OP_RESERVED	= 1 << 6,	/* no operation has it: refused, not dropped */
+	RXE_OP_FLUSH	= 1 << 7,
+	RXE_OP_ATOMIC_WRITE = 1 << 11,
 	/* place in its message; ONLY = FIRST | LAST */
 	RXE_OP_FIRST	= 1 << 8,
 	RXE_OP_MIDDLE	= 1 << 9,
@@ -27,6 +30,7 @@ enum rxe_op_flags {
 	RXE_OP_IETH	= 1 << 20,
 	RXE_OP_ATOMICETH = 1 << 21,
 	RXE_OP_ATOMICACKETH = 1 << 22,
+	RXE_OP_FETH	= 1 << 23,
 	/* consumers */
 	RXE_OP_REQUEST	= 1 << 24,	/* goes to the responder */
 	RXE_OP_RESPONSE	= 1 << 25,	/* goes to the completer */

@@ -33,6 +33,14 @@ static void parse_deth(const struct roce_deth *deth, struct rxe_pkt *pkt)
 	pkt->sqpn = be32_to_cpu(deth->sqpn) & ROCE_QPN_MASK;
 }
 
+static void parse_feth(const struct roce_feth *feth, struct rxe_pkt *pkt)
+{
+	u32 sel_plt = be32_to_cpu(feth->sel_plt);
+
+	pkt->plt = FIELD_GET(ROCE_FETH_PLT_MASK, sel_plt);
+	pkt->sel = FIELD_GET(ROCE_FETH_SEL_MASK, sel_plt);
+}
+
 static void parse_reth(const struct roce_reth *reth, struct rxe_pkt *pkt)
 {
 	pkt->va = be64_to_cpu(reth->va);
@@ -64,6 +72,10 @@ static void parse_ext(const u8 *p, struct rxe_pkt *pkt)
 	if (flags & RXE_OP_DETH) {
 		parse_deth((const struct roce_deth *)p, pkt);
 		p += sizeof(struct roce_deth);
+	}
+	if (flags & RXE_OP_FETH) {
+		parse_feth((const struct roce_feth *)p, pkt);
+		p += sizeof(struct roce_feth);
 	}
 	if (flags & RXE_OP_RETH) {
 		parse_reth((const struct roce_reth *)p, pkt);
@@ -138,6 +150,12 @@ static void build_deth(const struct rxe_pkt *pkt, struct roce_deth *deth)
 	deth->sqpn = cpu_to_be32(pkt->sqpn & ROCE_QPN_MASK);
 }
 
+static void build_feth(const struct rxe_pkt *pkt, struct roce_feth *feth)
+{
+	feth->sel_plt = cpu_to_be32(FIELD_PREP(ROCE_FETH_PLT_MASK, pkt->plt) |
+				    FIELD_PREP(ROCE_FETH_SEL_MASK, pkt->sel));
+}
+
 static void build_reth(const struct rxe_pkt *pkt, struct roce_reth *reth)
 {
 	reth->va = cpu_to_be64(pkt->va);
@@ -169,6 +187,10 @@ unsigned int rxe_pkt_build(const struct rxe_pkt *pkt, u8 *data)
 	if (flags & RXE_OP_DETH) {
 		build_deth(pkt, (struct roce_deth *)p);
 		p += sizeof(struct roce_deth);
+	}
+	if (flags & RXE_OP_FETH) {
+		build_feth(pkt, (struct roce_feth *)p);
+		p += sizeof(struct roce_feth);
 	}
 	if (flags & RXE_OP_RETH) {
 		build_reth(pkt, (struct roce_reth *)p);

@@ -26,6 +26,8 @@
  * @qkey:	DETH
  * @sqpn:	DETH, source QPN
  * @imm:	IMMDT, as on the wire
+ * @plt:	FETH, placement type
+ * @sel:	FETH, selectivity level
  * @swap_add:	ATOMICETH
  * @compare:	ATOMICETH
  * @orig:	ATOMICACKETH
@@ -50,6 +52,8 @@ struct rxe_pkt {
 	u32		qkey;
 	u32		sqpn;
 	__be32		imm;
+	u8		plt;
+	u8		sel;
 	u64		swap_add;
 	u64		compare;
 	u64		orig;

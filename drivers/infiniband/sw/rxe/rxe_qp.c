@@ -5,10 +5,12 @@
 #include <rdma/uverbs_ioctl.h>
 #include "rxe_cq.h"
 #include "rxe_gid.h"
+#include "rxe_mw.h"
 #include "rxe_netdev.h"
 #include "rxe_pd.h"
 #include "rxe_qp.h"
 #include "rxe_qp_state.h"
+#include "rxe_srq.h"
 #include "rxe_stats.h"
 
 /*
@@ -104,6 +106,8 @@ static bool rxe_qp_is_ours(struct rxe_qp *qp, struct sk_buff *skb)
 	const struct rxe_gid_entry *sgid = qp->path.sgid;
 	union ib_gid saddr, daddr;
 
+	if (cb->mcast)
+		return rxe_qp_type(qp) == IB_QPT_UD;
 	rxe_skb_daddr(skb, &daddr);
 	if (rxe_qp_is_datagram(qp)) {
 		bool local;
@@ -157,7 +161,7 @@ bool rxe_qp_next_packet(struct rxe_qp *qp, struct rxe_rxq *rxq, struct rxe_pkt *
 			unsigned int *budget)
 {
 	while (*budget && rxe_qp_next_burst(qp, rxq, budget)) {
-		enum rxe_rx_result result = rxe_rx_next(qp->rxe, rxq->cur, qp->qpn, pkt);
+		enum rxe_rx_result result = rxe_rx_next(qp, rxq->cur, pkt);
 		enum rxe_drop why;
 
 		if (result == RXE_RX_END) {
@@ -212,13 +216,19 @@ static int rxe_qp_check_init(const struct ib_qp_init_attr *init, const struct ib
 	default:
 		return -EOPNOTSUPP;
 	}
-	if (init->create_flags || init->srq || init->rwq_ind_tbl)
+	if (init->create_flags || init->rwq_ind_tbl)
 		return -EOPNOTSUPP;
+	if (init->srq && init->qp_type == IB_QPT_GSI)
+		return -EOPNOTSUPP;
+	/* a process and a kernel user cannot share one: their rings differ in who fills them */
+	if (init->srq && to_rsrq(init->srq)->user != !!udata)
+		return -EINVAL;
 	if (!init->send_cq || !init->recv_cq)
 		return -EINVAL;
-	if (cap->max_send_wr > RXE_MAX_QP_WR || cap->max_recv_wr > RXE_MAX_QP_WR ||
-	    cap->max_send_sge > RXE_MAX_SGE || cap->max_recv_sge > RXE_MAX_SGE ||
+	if (cap->max_send_wr > RXE_MAX_QP_WR || cap->max_send_sge > RXE_MAX_SGE ||
 	    cap->max_inline_data > RXE_MAX_INLINE)
+		return -EINVAL;
+	if (!init->srq && (cap->max_recv_wr > RXE_MAX_QP_WR || cap->max_recv_sge > RXE_MAX_SGE))
 		return -EINVAL;
 	return 0;
 }
@@ -235,10 +245,14 @@ static void rxe_qp_init(struct rxe_qp *qp, struct rxe_dev *rxe, struct ib_qp_ini
 	qp->pd = to_rpd(qp->ibqp.pd);
 	qp->scq = to_rcq(init->send_cq);
 	qp->rcq = to_rcq(init->recv_cq);
+	qp->rq.srq = init->srq ? to_rsrq(init->srq) : NULL;
+	qp->rq.pd = init->srq ? to_rpd(init->srq->pd) : qp->pd;
+	INIT_LIST_HEAD(&qp->watch);
 	qp->sq_sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->state = IB_QPS_RESET;
 	qp->mtu = ib_mtu_enum_to_int(rxe_netdev_mtu(rxe->ndev));
 	qp->path.sgid = NULL;
+	rxe_token_init(&qp->token);
 	rxe_req_init(qp);
 	rxe_resp_init(qp);
 }
@@ -308,11 +322,14 @@ int rxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	rxe_qp_withdraw(qp);
 	rxe_exec_disable(&qp->req.exec);
 	rxe_exec_disable(&qp->resp.exec);
+	rxe_token_disconnect(qp);
 	/* timers first: their handlers touch the QP without a reference */
 	rxe_retry_fini(qp);
 	rxe_qp_put(qp);
 	wait_for_completion(&qp->freed);
 
+	rxe_cq_unwatch(qp->rcq, qp);
+	rxe_mw_unbind_qp(qp);
 	rxe_cq_clean(qp->scq, ibqp);
 	rxe_cq_clean(qp->rcq, ibqp);
 	rxe_req_fini(qp);
@@ -376,7 +393,7 @@ int rxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	unsigned long flags;
 	int err;
 
-	err = qp->user ? -EINVAL : rxe_post_check(qp, false);
+	err = qp->user || qp->rq.srq ? -EINVAL : rxe_post_check(qp, false);
 	if (err) {
 		*bad = wr;
 		return err;
@@ -399,6 +416,7 @@ int rxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 
 int __init rxe_qp_module_init(void)
 {
+	rxe_token_module_init();
 	rxe_qpn_next = get_random_u32_inclusive(RXE_QPN_MIN, RXE_QPN_MAX);
 	return 0;
 }

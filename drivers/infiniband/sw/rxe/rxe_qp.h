@@ -21,6 +21,7 @@
 #include "rxe_req.h"
 #include "rxe_resp.h"
 #include "rxe_route.h"
+#include "rxe_token.h"
 #include "rxe_wqe.h"
 
 struct rxe_cq;
@@ -39,6 +40,7 @@ struct rxe_pd;
  * @scq:	send completions
  * @rcq:	receive completions
  * @sq_sig_all:	every send completes
+ * @windows:	type 2 memory windows bound to it
  * @mutex:	serialises modify_qp and query_qp
  * @state_lock:	protects writes of @state and @sqd_event; irqsave, a leaf
  * @state:	read anywhere with READ_ONCE(); rxe_qp_state.c writes it
@@ -47,8 +49,11 @@ struct rxe_pd;
  * @mtu:	path MTU, bytes; UD: the port's
  * @path:	RC, UC: the connection's path; written with executors disabled
  * @rx_ns:	whose packets are queued for it, for comparison alone; NULL: any
+ * @token:	RC: ICRC tokens of the connection
  * @sq:		send queue
  * @rq:		receive queue
+ * @watch:	in @rcq's list of QPs in ERR, under that one's lock
+ * @fatal:	QP_FATAL has been reported; under @state_lock
  * @req:	requester, completer and retry state: owned by @req.exec
  * @resp:	responder state: owned by @resp.exec
  */
@@ -63,6 +68,7 @@ struct rxe_qp {
 	struct rxe_cq		*scq;
 	struct rxe_cq		*rcq;
 	bool			sq_sig_all;
+	atomic_t		windows;
 
 	struct mutex		mutex;		/* see above */
 	spinlock_t		state_lock;	/* see above */
@@ -73,9 +79,12 @@ struct rxe_qp {
 	unsigned int		mtu;
 	struct rxe_path		path;
 	const struct rxe_ns	*rx_ns;
+	struct rxe_token	token;
 
 	struct rxe_sq		sq;
 	struct rxe_rq		rq;
+	struct list_head	watch;
+	bool			fatal;
 	struct rxe_req		req;
 	struct rxe_resp		resp;
 };

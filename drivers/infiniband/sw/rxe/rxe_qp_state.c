@@ -2,7 +2,9 @@
 /* QP state machine: modify_qp, query_qp and the ways into the error states. */
 
 #include <linux/net.h>
+#include "rxe_cq.h"
 #include "rxe_gid.h"
+#include "rxe_mw.h"
 #include "rxe_netdev.h"
 #include "rxe_qp.h"
 #include "rxe_qp_state.h"
@@ -29,6 +31,22 @@ void rxe_qp_set_error(struct rxe_qp *qp)
 
 	rxe_exec_kick(&qp->req.exec);
 	rxe_exec_kick(&qp->resp.exec);
+}
+
+void rxe_qp_set_fatal(struct rxe_qp *qp)
+{
+	unsigned long flags;
+	bool event;
+
+	rxe_qp_set_error(qp);
+
+	spin_lock_irqsave(&qp->state_lock, flags);
+	event = !qp->fatal;
+	qp->fatal = true;
+	spin_unlock_irqrestore(&qp->state_lock, flags);
+
+	if (event)
+		rxe_qp_event(qp, IB_EVENT_QP_FATAL);
 }
 
 void rxe_qp_set_sq_error(struct rxe_qp *qp)
@@ -84,7 +102,9 @@ static int rxe_qp_check_values(const struct rxe_qp *qp, const struct ib_qp_attr 
 		return -EOPNOTSUPP;
 	if ((mask & IB_QP_ACCESS_FLAGS) &&
 	    (attr->qp_access_flags & ~(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
-				       IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC)))
+				       IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |
+				       IB_ACCESS_MW_BIND | IB_ACCESS_FLUSH_GLOBAL |
+				       IB_ACCESS_FLUSH_PERSISTENT)))
 		return -EOPNOTSUPP;
 	return 0;
 }
@@ -130,6 +150,8 @@ static int rxe_qp_prepare(struct rxe_qp *qp, const struct ib_qp_attr *attr, int 
 		return -EPERM;
 	if (!(mask & IB_QP_AV))
 		return 0;
+	if (rxe_gid_is_mcast(&attr->ah_attr.grh.dgid))
+		return -EINVAL;
 
 	err = rxe_path_init(path, qp->rxe, &attr->ah_attr,
 			    qp->qpn ^ (mask & IB_QP_DEST_QPN ? attr->dest_qp_num :
@@ -199,13 +221,18 @@ static void rxe_qp_apply(struct rxe_qp *qp, const struct ib_qp_attr *attr, int m
 		rxe_req_set_psn(qp, roce_psn(attr->sq_psn));
 	}
 	rxe_qp_apply_rc(qp, attr, mask);
+	if (path->sgid && rxe_qp_type(qp) == IB_QPT_RC)
+		rxe_token_connect(qp);
 }
 
 static void rxe_qp_reset(struct rxe_qp *qp)
 {
+	rxe_cq_unwatch(qp->rcq, qp);
+	rxe_mw_unbind_qp(qp);
 	rxe_req_reset(qp);
 	rxe_resp_reset(qp);
 	WRITE_ONCE(qp->rx_ns, NULL);
+	rxe_token_disconnect(qp);
 	rxe_path_fini(&qp->path);
 	memset(&qp->attr, 0, sizeof(qp->attr));
 }
@@ -224,6 +251,8 @@ static void rxe_qp_enter(struct rxe_qp *qp, enum ib_qp_state new, const struct i
 	spin_lock_irqsave(&qp->state_lock, flags);
 	if (new == IB_QPS_SQD)
 		qp->sqd_event = (mask & IB_QP_EN_SQD_ASYNC_NOTIFY) && attr->en_sqd_async_notify;
+	if (new == IB_QPS_RESET)
+		qp->fatal = false;
 	rxe_qp_change_state(qp, new);
 	spin_unlock_irqrestore(&qp->state_lock, flags);
 }

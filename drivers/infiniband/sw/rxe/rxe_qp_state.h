@@ -30,6 +30,15 @@ static inline bool rxe_qp_can_complete(enum ib_qp_state state)
  */
 void rxe_qp_set_error(struct rxe_qp *qp);
 
+/**
+ * rxe_qp_set_fatal - as rxe_qp_set_error(), for what no completion can tell
+ *
+ * A completion was lost, or the SRQ is in error: reported as QP_FATAL, once.
+ *
+ * Context: as rxe_qp_set_error().
+ */
+void rxe_qp_set_fatal(struct rxe_qp *qp);
+
 /* A datagram could not be sent: to SQE, the send queue alone is flushed. */
 void rxe_qp_set_sq_error(struct rxe_qp *qp);
 

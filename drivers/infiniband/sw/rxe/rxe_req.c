@@ -3,6 +3,7 @@
 
 #include "rxe_comp.h"
 #include "rxe_copy.h"
+#include "rxe_local.h"
 #include "rxe_packet.h"
 #include "rxe_qp.h"
 #include "rxe_qp_state.h"
@@ -30,6 +31,7 @@
  * @sg:		place in the SGEs of element @sg_index
  * @sg_index:	element that @sg belongs to
  * @sg_valid:	@sg is set up
+ * @waits:	a page must be faulted in before it can go on
  */
 struct rxe_req_run {
 	struct rxe_qp		*qp;
@@ -37,6 +39,7 @@ struct rxe_req_run {
 	struct rxe_sg_cursor	sg;
 	u32			sg_index;
 	bool			sg_valid;
+	bool			waits;
 };
 
 bool rxe_req_outstanding(const struct rxe_qp *qp)
@@ -60,6 +63,30 @@ void rxe_req_rewind(struct rxe_qp *qp)
 {
 	rxe_req_seek_una(qp);
 	qp->req.rd_out = 0;
+	qp->req.unasked = 0;
+	qp->req.ask = true;
+}
+
+bool rxe_req_probe(struct rxe_qp *qp)
+{
+	struct rxe_req *req = &qp->req;
+	s32 under_way = roce_psn_diff(req->psn, req->una);
+
+	if (!under_way || req->rd_out || !roce_psn_eq(req->psn, req->end) ||
+	    req->unasked < (u32)under_way)
+		return false;
+
+	if (!req->off) {
+		/* there is one with a packet, as not all are acknowledged */
+		do
+			req->next--;
+		while (rxe_swqe_is_local(rxe_swqe(&qp->sq, req->next)));
+	}
+	req->psn = roce_psn_add(req->psn, -1);
+	req->off = roce_psn_diff(req->psn, rxe_swqe(&qp->sq, req->next)->first_psn) * qp->mtu;
+	req->unasked = 0;
+	req->ask = true;
+	return true;
 }
 
 static int rxe_wc_status_from_errno(int err)
@@ -89,6 +116,25 @@ u32 rxe_req_read_part(u32 length, u32 off)
 	return min_t(u32, length - off, RXE_READ_PART - off % RXE_READ_PART);
 }
 
+/* Local operations have their turn here.  False: it has not come, or it failed. */
+static bool rxe_req_local(struct rxe_qp *qp, struct rxe_swqe *wqe)
+{
+	bool oldest = qp->sq.tail == qp->req.next;
+
+	/* done before: after a rewind it is passed by */
+	if (!wqe->started && !rxe_local_run(qp, wqe))
+		return false;
+	if (oldest && !rxe_qp_is_uc(qp)) {
+		rxe_comp_done(qp, IB_WC_SUCCESS);
+		return true;
+	}
+	/* it completes after those before it */
+	if (qp->sq_sig_all || (wqe->flags & IB_SEND_SIGNALED))
+		qp->req.ask = true;
+	qp->req.next++;
+	return true;
+}
+
 static bool rxe_req_may_send(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
 {
 	const struct rxe_req *req = &qp->req;
@@ -112,13 +158,17 @@ static bool rxe_req_may_send(const struct rxe_qp *qp, const struct rxe_swqe *wqe
 static bool rxe_req_start(struct rxe_qp *qp, struct rxe_swqe *wqe)
 {
 	bool read = rxe_swqe_is_rd_atomic(wqe);
+	bool sink = read && wqe->opcode != IB_WR_ATOMIC_WRITE;
+	int access = sink ? IB_ACCESS_LOCAL_WRITE : 0;
 
 	if (read && !qp->attr.max_rd_atomic) {
 		wqe->status = IB_WC_LOC_QP_OP_ERR;
 		return false;
 	}
-	wqe->status = rxe_wc_status_from_errno(rxe_sg_check(qp->pd, wqe->sge, wqe->num_sge,
-							    read ? IB_ACCESS_LOCAL_WRITE : 0));
+	/* what fits a packet is checked by its copy, before anything is sent */
+	if (sink || wqe->length > qp->mtu)
+		wqe->status = rxe_wc_status_from_errno(rxe_sg_check(qp->pd, wqe->sge,
+								    wqe->num_sge, access));
 	if (wqe->status != IB_WC_SUCCESS)
 		return false;
 
@@ -138,11 +188,15 @@ static struct rxe_swqe *rxe_req_next(struct rxe_qp *qp)
 	struct rxe_req *req = &qp->req;
 	struct rxe_swqe *wqe;
 
-	if (req->next == rxe_sq_head(&qp->sq))
-		return NULL;
+	do {
+		if (req->next == rxe_sq_head(&qp->sq))
+			return NULL;
+		wqe = rxe_swqe(&qp->sq, req->next);
+		if (wqe->status != IB_WC_SUCCESS)
+			return NULL;
+	} while (rxe_swqe_is_local(wqe) && rxe_req_local(qp, wqe));
 
-	wqe = rxe_swqe(&qp->sq, req->next);
-	if (wqe->status != IB_WC_SUCCESS || !rxe_req_may_send(qp, wqe))
+	if (rxe_swqe_is_local(wqe) || !rxe_req_may_send(qp, wqe))
 		return NULL;
 	if (!wqe->started && !rxe_req_start(qp, wqe))
 		return NULL;
@@ -158,17 +212,24 @@ static void rxe_req_advance(struct rxe_qp *qp, const struct rxe_swqe *wqe, u32 p
 		req->end = req->psn;
 	req->off += bytes;
 	if (req->off == wqe->length) {
+		if (qp->sq_sig_all || (wqe->flags & IB_SEND_SIGNALED))
+			req->ask = true;
 		req->next++;
 		req->off = 0;
 	}
 }
 
-/* First, middle, last or only, of a SEND or a WRITE. */
+/* First, middle, last or only, of what has payload. */
 static u8 rxe_req_opcode(u32 wr_opcode, bool first, bool last)
 {
 	bool imm = wr_opcode == IB_WR_SEND_WITH_IMM || wr_opcode == IB_WR_RDMA_WRITE_WITH_IMM;
-	bool send = wr_opcode == IB_WR_SEND || wr_opcode == IB_WR_SEND_WITH_IMM;
+	bool inv = wr_opcode == IB_WR_SEND_WITH_INV;
+	bool send = wr_opcode == IB_WR_SEND || wr_opcode == IB_WR_SEND_WITH_IMM || inv;
 
+	if (wr_opcode == IB_WR_ATOMIC_WRITE)
+		return ROCE_OP_ATOMIC_WRITE;
+	if (inv && last)
+		return first ? ROCE_OP_SEND_ONLY_INV : ROCE_OP_SEND_LAST_INV;
 	if (send) {
 		if (first && last)
 			return imm ? ROCE_OP_SEND_ONLY_IMM : ROCE_OP_SEND_ONLY;
@@ -186,6 +247,8 @@ static u8 rxe_req_opcode(u32 wr_opcode, bool first, bool last)
 static int rxe_req_copy(struct rxe_req_run *run, const struct rxe_swqe *wqe, u32 index, u32 off,
 			u8 *to, u32 len)
 {
+	int err;
+
 	if (wqe->flags & IB_SEND_INLINE) {
 		memcpy(to, wqe->data + off, len);
 		return 0;
@@ -198,36 +261,105 @@ static int rxe_req_copy(struct rxe_req_run *run, const struct rxe_swqe *wqe, u32
 		run->sg_index = index;
 		run->sg_valid = true;
 	}
-	return rxe_sg_read(&run->sg, to, len);
+	err = rxe_sg_read(&run->sg, to, len);
+	if (err == -EAGAIN)
+		err = rxe_sg_wait(&run->sg, &run->qp->req.fault);
+	return err;
 }
 
 /*
  * Add one packet with @len bytes of payload, from @off of the message, to the
  * run.  A packet that finds no memory counts as lost and is sent again later.
- * Returns an errno of the SGEs: the packet was taken back.
+ * Returns an errno of the SGEs: the packet was taken back; -EAGAIN with @waits.
  */
 static int rxe_req_emit(struct rxe_req_run *run, struct rxe_pkt *pkt,
 			const struct rxe_swqe *wqe, u32 index, u32 off, u32 len)
 {
-	unsigned int hdr_len = rxe_opcodes[pkt->opcode].hdr_len;
-	u8 *buf;
+	u8 *buf = rxe_tx_add_pkt(&run->tx, pkt, len);
 	int err;
 
-	pkt->pad = roce_pad(len);
-	buf = rxe_tx_add(&run->tx, hdr_len + len + pkt->pad);
 	if (!buf) {
 		run->sg_valid = false;	/* the cursor stands at a packet that is skipped */
 		rxe_sg_release(&run->sg);
 		return 0;
 	}
-	rxe_pkt_build(pkt, buf);
-	err = rxe_req_copy(run, wqe, index, off, buf + hdr_len, len);
+	err = rxe_req_copy(run, wqe, index, off, buf, len);
 	if (err) {
-		rxe_tx_cancel(&run->tx);
-		return err;
+		rxe_tx_cancel(&run->tx, 1);
+		run->waits = err == -EAGAIN;
 	}
-	memset(buf + hdr_len + len, 0, pkt->pad);
-	return 0;
+	return err;
+}
+
+/* What could not be read fails when its turn comes; what was sent before it stays. */
+static void rxe_req_gather_failed(struct rxe_qp *qp, struct rxe_swqe *wqe)
+{
+	wqe->status = IB_WC_LOC_PROT_ERR;
+	/* what went out before it has asked for no ACK: again, up to here */
+	if (!rxe_qp_is_uc(qp))
+		rxe_req_rewind(qp);
+}
+
+/* Full packets in the middle of a message that can go now, with one that asks for an ACK. */
+static u32 rxe_req_num_middles(const struct rxe_qp *qp, const struct rxe_swqe *wqe, u32 limit)
+{
+	const struct rxe_req *req = &qp->req;
+	u32 num, half = req->window / 2;
+
+	if (!req->off)
+		return 0;
+	num = min((wqe->length - req->off - 1) / qp->mtu, limit);
+	if (rxe_qp_is_uc(qp))
+		return num;
+	num = min_t(u32, num, req->window - roce_psn_diff(req->psn, req->una));
+	return min(num, half > req->unasked ? half - req->unasked : 1);
+}
+
+/*
+ * The short way for most packets of a long message: headers that differ in the
+ * PSN alone.  Returns the number of packets; 0: take the long way.
+ */
+static u32 rxe_req_send_middles(struct rxe_req_run *run, struct rxe_swqe *wqe, u32 limit)
+{
+	struct rxe_qp *qp = run->qp;
+	struct rxe_req *req = &qp->req;
+	struct rxe_pkt pkt = {
+		.opcode	= rxe_qp_service(qp) | rxe_req_opcode(wqe->opcode, false, false),
+		.pkey	= ROCE_DEFAULT_PKEY,
+		.qpn	= qp->attr.dest_qp_num,
+	};
+	const unsigned int hdr_len = sizeof(struct roce_bth), len = hdr_len + qp->mtu;
+	u32 i, num = rxe_req_num_middles(qp, wqe, limit);
+	struct roce_bth bth;
+	int err = 0;
+	u8 *buf;
+
+	if (num < 2)
+		return 0;
+	buf = rxe_tx_add_many(&run->tx, len, &num);
+	if (!buf)
+		return 0;
+	rxe_pkt_build(&pkt, (u8 *)&bth);
+	for (i = 0; i < num; i++, buf += len + ROCE_ICRC_SIZE) {
+		bth.apsn = cpu_to_be32(roce_psn_add(req->psn, i).v);
+		memcpy(buf, &bth, hdr_len);
+		err = rxe_req_copy(run, wqe, req->next, req->off + i * qp->mtu, buf + hdr_len,
+				   qp->mtu);
+		if (err)
+			break;
+	}
+	if (i < num)
+		rxe_tx_cancel(&run->tx, num - i);
+	req->unasked += i;
+	if (i && !rxe_qp_is_uc(qp) && req->unasked >= req->window / 2) {
+		rxe_pkt_set_ackreq(rxe_tx_last(&run->tx));
+		req->unasked = 0;
+	}
+	rxe_req_advance(qp, wqe, i, i * qp->mtu);
+	run->waits = err == -EAGAIN;
+	if (err && err != -EAGAIN)
+		rxe_req_gather_failed(qp, wqe);
+	return max(i, 1U);
 }
 
 static void rxe_req_send_data(struct rxe_req_run *run, struct rxe_swqe *wqe)
@@ -247,18 +379,26 @@ static void rxe_req_send_data(struct rxe_req_run *run, struct rxe_swqe *wqe)
 		.length	= wqe->length,
 		.imm	= wqe->imm,
 	};
+	int err;
 
-	if (!rxe_qp_is_uc(qp) && ++req->unasked >= req->window / 4) {
+	if (!rxe_qp_is_uc(qp) && ++req->unasked >= req->window / 2) {
 		pkt.ackreq = true;
 		req->unasked = 0;
 	}
-	if (rxe_req_emit(run, &pkt, wqe, req->next, req->off, len)) {
-		wqe->status = IB_WC_LOC_PROT_ERR;
-		/* what went out before it has asked for no ACK: again, up to here */
-		if (!rxe_qp_is_uc(qp))
-			rxe_req_rewind(qp);
+	err = rxe_req_emit(run, &pkt, wqe, req->next, req->off, len);
+	if (err == -EAGAIN) {
+		if (pkt.ackreq)
+			req->ask = true;
+		else if (!rxe_qp_is_uc(qp))
+			req->unasked--;
 		return;
 	}
+	if (err) {
+		rxe_req_gather_failed(qp, wqe);
+		return;
+	}
+	if (rxe_swqe_is_rd_atomic(wqe))		/* ATOMIC WRITE */
+		req->rd_out++;
 	rxe_req_advance(qp, wqe, 1, len);
 }
 
@@ -276,47 +416,102 @@ static void rxe_req_send_read(struct rxe_req_run *run, struct rxe_swqe *wqe)
 		.rkey	= wqe->rkey,
 		.length	= part,
 	};
-	u8 *buf = rxe_tx_add(&run->tx, rxe_opcodes[pkt.opcode].hdr_len);
 
-	if (buf)
-		rxe_pkt_build(&pkt, buf);
+	rxe_tx_add_pkt(&run->tx, &pkt, 0);
 	req->rd_out++;
+	req->unasked = 0;
 	rxe_req_advance(qp, wqe, rxe_num_pkts(part, qp->mtu), part);
 }
 
-static void rxe_req_send_atomic(struct rxe_req_run *run, struct rxe_swqe *wqe)
+/* What has no payload and one response: atomics and FLUSH. */
+static void rxe_req_send_single(struct rxe_req_run *run, struct rxe_swqe *wqe)
 {
 	struct rxe_qp *qp = run->qp;
-	bool swap = wqe->opcode == IB_WR_ATOMIC_CMP_AND_SWP;
 	struct rxe_pkt pkt = {
-		.opcode	= ROCE_SERVICE_RC | (swap ? ROCE_OP_COMPARE_SWAP : ROCE_OP_FETCH_ADD),
 		.pkey	= ROCE_DEFAULT_PKEY,
 		.qpn	= qp->attr.dest_qp_num,
 		.psn	= qp->req.psn,
 		.va	= wqe->remote_addr,
 		.rkey	= wqe->rkey,
-		.swap_add = swap ? wqe->swap : wqe->compare_add,
-		.compare = swap ? wqe->compare_add : 0,
 	};
-	u8 *buf = rxe_tx_add(&run->tx, rxe_opcodes[pkt.opcode].hdr_len);
 
-	if (buf)
-		rxe_pkt_build(&pkt, buf);
+	switch (wqe->opcode) {
+	case IB_WR_FLUSH:
+		pkt.opcode = ROCE_OP_FLUSH;
+		pkt.length = wqe->flush.length;
+		pkt.plt = wqe->flush.type;
+		pkt.sel = wqe->flush.level;
+		break;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+		pkt.opcode = ROCE_OP_COMPARE_SWAP;
+		pkt.swap_add = wqe->swap;
+		pkt.compare = wqe->compare_add;
+		break;
+	default:
+		pkt.opcode = ROCE_OP_FETCH_ADD;
+		pkt.swap_add = wqe->compare_add;
+	}
+	rxe_tx_add_pkt(&run->tx, &pkt, 0);
 	qp->req.rd_out++;
+	qp->req.unasked = 0;
 	rxe_req_advance(qp, wqe, 1, wqe->length);
 }
 
-/* The last packet of a run asks for an ACK: nothing else may follow for long. */
+/* Returns the number of packets, at most @limit. */
+static u32 rxe_req_send_wqe(struct rxe_req_run *run, struct rxe_swqe *wqe, u32 limit)
+{
+	u32 sent;
+
+	switch (wqe->opcode) {
+	case IB_WR_RDMA_READ:
+		rxe_req_send_read(run, wqe);
+		break;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+	case IB_WR_FLUSH:
+		rxe_req_send_single(run, wqe);
+		break;
+	default:
+		sent = rxe_req_send_middles(run, wqe, limit);
+		if (sent)
+			return sent;
+		rxe_req_send_data(run, wqe);
+	}
+	return 1;
+}
+
+/* Does anything wait until the elements that have been sent complete? */
+static bool rxe_req_blocked(const struct rxe_qp *qp)
+{
+	return qp->req.next != rxe_sq_head(&qp->sq) || rxe_qp_state(qp) != IB_QPS_RTS;
+}
+
+/* Does it matter when they complete?  Or is somebody told, or waits for room? */
+static bool rxe_req_must_ask(const struct rxe_qp *qp)
+{
+	return qp->req.ask || !qp->attr.timeout || rxe_req_blocked(qp) ||
+	       qp->req.next - qp->sq.tail > qp->sq.mask / 4;
+}
+
+/*
+ * The last packet of a run asks for an ACK: nothing else may follow for long.
+ * Where nobody waits for it, that can wait too; in the end rxe_req_probe() asks.
+ */
 static void rxe_req_ask(struct rxe_req_run *run)
 {
 	u8 *bth = rxe_tx_last(&run->tx);
 
-	/* READs and atomics are answered anyway */
+	if (!rxe_req_must_ask(run->qp))
+		return;
+
+	/* what has a response of its own is answered anyway */
 	if (!bth || rxe_qp_is_uc(run->qp) ||
-	    rxe_opcodes[bth[0]].flags & (RXE_OP_READ | RXE_OP_ATOMIC))
+	    rxe_opcodes[bth[0]].flags & (RXE_OP_READ | RXE_OP_ATOMIC | RXE_OP_FLUSH |
+					 RXE_OP_ATOMIC_WRITE))
 		return;
 	rxe_pkt_set_ackreq(bth);
 	run->qp->req.unasked = 0;
+	run->qp->req.ask = false;
 }
 
 /* True: budget used up. */
@@ -329,24 +524,24 @@ static bool rxe_req_send(struct rxe_qp *qp)
 	if (qp->req.retry.rnr_wait)
 		return false;
 	wqe = rxe_req_next(qp);
+	if (!wqe && !rxe_qp_is_uc(qp) && (rxe_req_blocked(qp) || qp->req.ask) &&
+	    rxe_req_probe(qp))
+		wqe = rxe_req_next(qp);
 	if (!wqe)
 		return false;
 
 	rxe_tx_begin(&run.tx, qp->rxe, &qp->path, &qp->req.route);
+	run.tx.token = rxe_token_tx_request(qp);
 	do {
-		if (wqe->opcode == IB_WR_RDMA_READ)
-			rxe_req_send_read(&run, wqe);
-		else if (rxe_swqe_is_atomic(wqe))
-			rxe_req_send_atomic(&run, wqe);
-		else
-			rxe_req_send_data(&run, wqe);
-	} while (--budget && (wqe = rxe_req_next(qp)));
+		budget -= rxe_req_send_wqe(&run, wqe, budget);
+	} while (budget && !run.waits && (wqe = rxe_req_next(qp)));
 
 	rxe_req_ask(&run);
 	if (run.sg_valid)
 		rxe_sg_release(&run.sg);
 	rxe_tx_end(&run.tx);
-	return !budget;
+	qp->req.exec.sleep |= run.waits;
+	return run.waits || !budget;
 }
 
 /* Two datagrams can share a burst when everything ahead of the BTH is equal. */
@@ -372,9 +567,12 @@ static int rxe_req_send_datagram(struct rxe_req_run *run, struct rxe_swqe *wqe)
 		.qkey	= wqe->qkey & BIT(31) ? qp->attr.qkey : wqe->qkey,
 		.sqpn	= qp->qpn,
 	};
+	int err;
 
-	qp->req.psn = roce_psn_add(qp->req.psn, 1);
-	return rxe_req_emit(run, &pkt, wqe, qp->req.next, 0, wqe->length);
+	err = rxe_req_emit(run, &pkt, wqe, qp->req.next, 0, wqe->length);
+	if (err != -EAGAIN)
+		qp->req.psn = roce_psn_add(qp->req.psn, 1);
+	return err;
 }
 
 /* What is not acknowledged is done once it has been handed to IP: [tail, next). */
@@ -399,6 +597,7 @@ static bool rxe_req_send_datagrams(struct rxe_qp *qp)
 	enum ib_wc_status failed = IB_WC_SUCCESS;
 	const struct rxe_path *path = NULL;
 	unsigned int budget = RXE_REQ_BUDGET;
+	int err;
 
 	while (budget && qp->req.next != rxe_sq_head(&qp->sq)) {
 		struct rxe_swqe *wqe = rxe_swqe(&qp->sq, qp->req.next);
@@ -412,7 +611,10 @@ static bool rxe_req_send_datagrams(struct rxe_qp *qp)
 			path = &wqe->path;
 			rxe_tx_begin(&run.tx, qp->rxe, path, NULL);
 		}
-		failed = rxe_wc_status_from_errno(rxe_req_send_datagram(&run, wqe));
+		err = rxe_req_send_datagram(&run, wqe);
+		if (err == -EAGAIN)
+			break;
+		failed = rxe_wc_status_from_errno(err);
 		if (failed != IB_WC_SUCCESS)
 			break;
 		qp->req.next++;
@@ -427,7 +629,8 @@ static bool rxe_req_send_datagrams(struct rxe_qp *qp)
 		rxe_req_unacked_failed(qp, failed);
 	else
 		rxe_req_sent_done(qp);
-	return !budget;
+	qp->req.exec.sleep |= run.waits;
+	return run.waits || !budget;
 }
 
 /* In ERR and SQE everything posted completes as flushed.  True: more to fetch. */
@@ -470,7 +673,8 @@ static bool rxe_req_run_connected(struct rxe_qp *qp)
 		return false;	/* failed just now: the next round flushes */
 
 	more |= rxe_sq_fetch(qp);
-	more |= rxe_req_send(qp);
+	if (!qp->req.exec.sleep)	/* one page at a time */
+		more |= rxe_req_send(qp);
 	rxe_req_check_failed(qp);
 	rxe_retry_arm(qp);
 	if (rxe_qp_state(qp) == IB_QPS_SQD && !rxe_req_outstanding(qp))
@@ -545,9 +749,17 @@ static void rxe_req_put(struct rxe_exec *x)
 	rxe_qp_put(container_of(x, struct rxe_qp, req.exec));
 }
 
+static void rxe_req_prepare(struct rxe_exec *x)
+{
+	struct rxe_qp *qp = container_of(x, struct rxe_qp, req.exec);
+
+	rxe_fault_handle(&qp->req.fault);
+}
+
 void rxe_req_init(struct rxe_qp *qp)
 {
-	rxe_exec_init(&qp->req.exec, rxe_req_run, rxe_req_get, rxe_req_put);
+	rxe_exec_init(&qp->req.exec, rxe_req_run, rxe_req_get, rxe_req_put,
+		      rxe_req_prepare);
 	rxe_rxq_init(&qp->req.rxq);
 	rxe_route_init(&qp->req.route);
 	rxe_retry_init(qp);
@@ -579,5 +791,6 @@ void rxe_req_reset(struct rxe_qp *qp)
 	qp->req.reads = 0;
 	qp->req.rd_out = 0;
 	qp->req.unasked = 0;
+	qp->req.ask = false;
 	rxe_req_set_psn(qp, qp->req.end);
 }

@@ -5,6 +5,7 @@
 
 #include <rdma/roce_psn.h>
 #include "rxe_exec.h"
+#include "rxe_odp.h"
 #include "rxe_retry.h"
 #include "rxe_route.h"
 #include "rxe_rxq.h"
@@ -15,6 +16,7 @@
  * @rxq:	responses that wait for the completer
  * @route:	cached route
  * @retry:	timers and counts
+ * @fault:	page that a run waits for
  * @next:	send queue element to send from next, runs freely
  * @off:	bytes of it that are sent (READ: asked for)
  * @psn:	PSN of the next packet
@@ -22,7 +24,8 @@
  * @end:	one behind the highest PSN ever sent; una <= psn <= end
  * @reads:	READs and atomics started and not completed: fences wait for none
  * @rd_out:	READ and atomic requests without their last response
- * @unasked:	packets sent since one asked for an acknowledgment
+ * @unasked:	packets sent since one asked for an acknowledgment, or for a response
+ * @ask:	somebody waits for one: the last packet of the run has to ask
  * @window:	packets that may be unacknowledged; shrinks with losses, grows
  *		with acknowledgments, up to RXE_WINDOW_BYTES
  */
@@ -31,6 +34,7 @@ struct rxe_req {
 	struct rxe_rxq		rxq;
 	struct rxe_route	route;
 	struct rxe_retry	retry;
+	struct rxe_fault	fault;
 	u32			next;
 	u32			off;
 	struct roce_psn		psn;
@@ -39,6 +43,7 @@ struct rxe_req {
 	u32			reads;
 	u32			rd_out;
 	u32			unasked;
+	bool			ask;
 	u32			window;
 };
 
@@ -72,6 +77,16 @@ void rxe_req_lost(struct rxe_qp *qp, bool timeout);
 
 /* Continue at @una, be it forward or back. */
 void rxe_req_seek_una(struct rxe_qp *qp);
+
+/**
+ * rxe_req_probe - ask for the acknowledgment that nobody has asked for yet
+ *
+ * Elements that do not signal may be the last ones for a long time.  Sends the
+ * last packet again, with a request for an ACK, which is one for all before.
+ *
+ * Return: false when one has been asked for, and has not come.
+ */
+bool rxe_req_probe(struct rxe_qp *qp);
 
 /* Send everything from @una again. */
 void rxe_req_rewind(struct rxe_qp *qp);

@@ -4,7 +4,9 @@
 #include "rxe_access.h"
 #include "rxe_atomic.h"
 #include "rxe_cq.h"
+#include "rxe_flush.h"
 #include "rxe_mr.h"
+#include "rxe_odp.h"
 #include "rxe_qp.h"
 #include "rxe_qp_state.h"
 #include "rxe_resp.h"
@@ -18,22 +20,26 @@
  * struct rxe_resp_run - what one run of the responder has at hand
  * @qp:		QP
  * @tx:		acknowledgments and READ responses
- * @mr:		MR of the last WRITE or READ packet, with a reference, or NULL
- * @mr_key:	its key
- * @mr_access:	the right that it was looked up for
+ * @mem:	memory of the last WRITE or READ packet, or nothing
+ * @mem_key:	its key
+ * @mem_access:	the right that it was looked up for
+ * @span:	of the MR in @mem, where the last copy was
  * @sg:		place in the receive WQE in use
  * @sg_valid:	@sg is set up
  * @budget:	packets left
+ * @waits:	a page must be faulted in before it can go on
  */
 struct rxe_resp_run {
 	struct rxe_qp		*qp;
 	struct rxe_tx		tx;
-	struct rxe_mr		*mr;
-	u32			mr_key;
-	int			mr_access;
+	struct rxe_mem		mem;
+	u32			mem_key;
+	int			mem_access;
+	struct rxe_span		span;
 	struct rxe_sg_cursor	sg;
 	bool			sg_valid;
 	unsigned int		budget;
+	bool			waits;
 };
 
 static void rxe_resp_drop_sg(struct rxe_resp_run *run)
@@ -43,53 +49,79 @@ static void rxe_resp_drop_sg(struct rxe_resp_run *run)
 	run->sg_valid = false;
 }
 
-static void rxe_resp_drop_mr(struct rxe_resp_run *run)
+static void rxe_resp_drop_mem(struct rxe_resp_run *run)
 {
-	if (run->mr)
-		rxe_mr_put(run->mr);
-	run->mr = NULL;
+	rxe_mem_put(&run->mem);
+	run->span.len = 0;
 }
 
-/* The MR for a remote access; held until another one is needed or the run ends. */
-static struct rxe_mr *rxe_resp_mr(struct rxe_resp_run *run, u32 key, int access, u64 va, u32 len)
+/* A copy is done: keep the memory for the next one, if a run is not too long for it. */
+static void rxe_resp_used_mem(struct rxe_resp_run *run)
 {
-	struct rxe_mr *mr = run->mr;
+	if (rxe_mem_is_transient(&run->mem))
+		rxe_resp_drop_mem(run);
+}
 
-	if (mr && run->mr_key == key && run->mr_access == access &&
-	    rxe_range_ok(mr->iova, mr->length, va, len))
-		return mr;
+/*
+ * The MR for a remote access, and @va as an address of it; held until another
+ * one is needed, or rxe_resp_used_mem().
+ */
+static struct rxe_mr *rxe_resp_mr(struct rxe_resp_run *run, u32 key, int access, u64 *va, u32 len)
+{
+	struct rxe_mem *mem = &run->mem;
+	int err;
 
-	rxe_resp_drop_mr(run);
-	mr = rxe_mr_get(run->qp->pd, key, access, va, len);
-	if (IS_ERR(mr)) {
-		trace_rxe_access_err(dev_name(&run->qp->rxe->ibdev.dev), run->qp->qpn, key, va,
-				     len, PTR_ERR(mr));
-		return NULL;
+	if (!mem->mr || run->mem_key != key || run->mem_access != access ||
+	    !rxe_range_ok(mem->start, mem->size, *va, len)) {
+		rxe_resp_drop_mem(run);
+		err = rxe_mem_get(run->qp, key, access, *va, len, mem);
+		if (err) {
+			trace_rxe_access_err(dev_name(&run->qp->rxe->ibdev.dev), run->qp->qpn,
+					     key, *va, len, err);
+			return NULL;
+		}
+		run->mem_key = key;
+		run->mem_access = access;
 	}
-	run->mr = mr;
-	run->mr_key = key;
-	run->mr_access = access;
-	return mr;
+	*va += mem->delta;
+	return mem->mr;
 }
 
-static void rxe_resp_send_ack(struct rxe_resp_run *run, u8 syndrome, struct roce_psn psn)
+/*
+ * A copy found no page.  Return: -EAGAIN: the run ends, and the next one begins
+ * with the same packet; or what came of bringing the page.
+ */
+static int rxe_resp_wait(struct rxe_resp_run *run, const struct rxe_mr *mr, u64 va, u32 len,
+			 bool write)
+{
+	int err = rxe_fault_wait(&run->qp->resp.fault, run->qp->pd, rxe_mr_key(mr), va, len, write);
+
+	run->waits = err == -EAGAIN;
+	return err;
+}
+
+/* One packet that answers, without payload; @orig: for an ATOMIC ACK. */
+static void rxe_resp_answer(struct rxe_resp_run *run, enum roce_op op, u8 syndrome,
+			    struct roce_psn psn, u64 orig)
 {
 	struct rxe_qp *qp = run->qp;
 	struct rxe_pkt pkt = {
-		.opcode		= ROCE_SERVICE_RC | ROCE_OP_ACK,
+		.opcode		= ROCE_SERVICE_RC | op,
 		.pkey		= ROCE_DEFAULT_PKEY,
 		.qpn		= qp->attr.dest_qp_num,
 		.psn		= psn,
 		.syndrome	= syndrome,
 		.msn		= qp->resp.msn,
+		.orig		= orig,
 	};
-	u8 *buf;
 
-	if (rxe_qp_is_uc(qp))
-		return;
-	buf = rxe_tx_add(&run->tx, rxe_opcodes[pkt.opcode].hdr_len);
-	if (buf)
-		rxe_pkt_build(&pkt, buf);
+	rxe_tx_add_pkt(&run->tx, &pkt, 0);
+}
+
+static void rxe_resp_send_ack(struct rxe_resp_run *run, u8 syndrome, struct roce_psn psn)
+{
+	if (!rxe_qp_is_uc(run->qp))
+		rxe_resp_answer(run, ROCE_OP_ACK, syndrome, psn, 0);
 }
 
 static void rxe_resp_ack(struct rxe_resp_run *run)
@@ -108,7 +140,7 @@ void rxe_resp_recv_done(struct rxe_qp *qp, struct ib_wc *wc, bool solicited)
 	wc->port_num = 1;
 	rxe_rq_pop(qp);
 	if (rxe_cq_post(qp->rcq, wc, solicited))
-		rxe_qp_set_error(qp);
+		rxe_qp_set_fatal(qp);
 }
 
 static void rxe_resp_recv_failed(struct rxe_qp *qp, enum ib_wc_status status)
@@ -174,66 +206,95 @@ static void rxe_resp_start_read(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	qp->resp.ack_due = false;
 }
 
-/* The answer acknowledges everything before it. */
-static void rxe_resp_atomic_ack(struct rxe_resp_run *run, struct roce_psn psn, u64 orig)
+/* The answer to a request that has one of its own: it acknowledges everything before it. */
+static void rxe_resp_respond(struct rxe_resp_run *run, const struct rxe_pkt *pkt, u64 orig)
 {
-	struct rxe_qp *qp = run->qp;
-	struct rxe_pkt pkt = {
-		.opcode		= ROCE_SERVICE_RC | ROCE_OP_ATOMIC_ACK,
-		.pkey		= ROCE_DEFAULT_PKEY,
-		.qpn		= qp->attr.dest_qp_num,
-		.psn		= psn,
-		.syndrome	= ROCE_AETH_ACK | ROCE_AETH_NO_CREDIT,
-		.msn		= qp->resp.msn,
-		.orig		= orig,
-	};
-	u8 *buf = rxe_tx_add(&run->tx, rxe_opcodes[pkt.opcode].hdr_len);
+	bool atomic = pkt->info->flags & RXE_OP_ATOMIC;
 
-	if (buf)
-		rxe_pkt_build(&pkt, buf);
-	qp->resp.ack_due = false;
+	rxe_resp_answer(run, atomic ? ROCE_OP_ATOMIC_ACK : ROCE_OP_READ_RESP_ONLY,
+			ROCE_AETH_ACK | ROCE_AETH_NO_CREDIT, pkt->psn, orig);
+	run->qp->resp.ack_due = false;
 }
 
-static void rxe_resp_exec_atomic(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
+/* Atomics, ATOMIC WRITE and FLUSH: done in one packet, answered in one.  Return: -EAGAIN as rxe_resp_wait(). */
+static int rxe_resp_do_single(struct rxe_resp_run *run, const struct rxe_pkt *pkt, u64 *orig)
+{
+	struct rxe_mr *mr;
+	u64 va = pkt->va;
+	int err;
+
+	if (pkt->info->flags & RXE_OP_FLUSH)
+		return rxe_flush_mem(run->qp, pkt, false);
+
+	mr = rxe_resp_mr(run, pkt->rkey, pkt->info->flags & RXE_OP_ATOMIC ?
+			 IB_ACCESS_REMOTE_ATOMIC : IB_ACCESS_REMOTE_WRITE, &va, sizeof(u64));
+	if (!mr || !rxe_mr_is_aligned(mr, va))
+		return -EINVAL;
+	if (pkt->info->flags & RXE_OP_ATOMIC)
+		err = rxe_mr_atomic(mr, va, pkt, orig);
+	else
+		err = rxe_mr_atomic_write(mr, va, pkt->payload);
+	if (err)
+		err = rxe_resp_wait(run, mr, va, sizeof(u64), true);
+	rxe_resp_used_mem(run);
+	return err;
+}
+
+static void rxe_resp_exec_single(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
 {
 	struct rxe_resp *resp = &run->qp->resp;
-	struct rxe_mr *mr;
-	u64 orig;
+	u64 orig = 0;
+	int err;
 
-	mr = rxe_resp_mr(run, pkt->rkey, IB_ACCESS_REMOTE_ATOMIC, pkt->va, sizeof(u64));
-	if (!mr) {
+	err = rxe_resp_do_single(run, pkt, &orig);
+	if (err == -EAGAIN)
+		return;
+	if (err) {
 		rxe_resp_fatal(run, resp->psn, ROCE_NAK_REM_ACCESS, IB_WC_SUCCESS);
 		return;
 	}
-	orig = rxe_mr_atomic(mr, pkt);
-	rxe_rd_ring_add_atomic(&resp->rd, pkt, orig);
+	if (pkt->info->flags & RXE_OP_ATOMIC)
+		rxe_rd_ring_add_atomic(&resp->rd, pkt, orig);
 	resp->psn = roce_psn_add(resp->psn, 1);
 	resp->msn = (resp->msn + 1) & ROCE_MSN_MASK;
-	rxe_resp_atomic_ack(run, pkt->psn, orig);
+	rxe_resp_respond(run, pkt, orig);
+}
+
+static void rxe_resp_duplicate_atomic(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
+{
+	struct rxe_qp *qp = run->qp;
+	u64 orig;
+
+	if (rxe_rd_ring_find_atomic(&qp->resp.rd, pkt, &orig))
+		rxe_resp_respond(run, pkt, orig);
+	else
+		rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_DUPLICATE);
 }
 
 static void rxe_resp_duplicate(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
 {
 	struct rxe_qp *qp = run->qp;
-
-	u64 orig;
+	u32 flags = pkt->info->flags;
 
 	rxe_count(qp->rxe, RXE_CNT_DUP_REQ);
-	if (pkt->info->flags & RXE_OP_ATOMIC) {
-		if (rxe_rd_ring_find_atomic(&qp->resp.rd, pkt, &orig))
-			rxe_resp_atomic_ack(run, pkt->psn, orig);
+	/* it had no answer that it could use */
+	rxe_token_end(qp);
+	run->tx.token = 0;
+	if (flags & RXE_OP_ATOMIC) {
+		rxe_resp_duplicate_atomic(run, pkt);
+	} else if (flags & (RXE_OP_ATOMIC_WRITE | RXE_OP_FLUSH)) {
+		/* done before, and flushed memory stays flushed */
+		rxe_resp_respond(run, pkt, 0);
+	} else if (flags & RXE_OP_READ) {
+		if (rxe_rd_ring_replay(&qp->resp.rd, pkt, qp->mtu))
+			rxe_resp_start_read(qp, pkt);
 		else
 			rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_DUPLICATE);
-		return;
-	}
-	if (!(pkt->info->flags & RXE_OP_READ)) {
+	} else if (flags & RXE_OP_RESERVED) {
+		rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_OPCODE);
+	} else {
 		qp->resp.ack_due = true;
-		return;
 	}
-	if (rxe_rd_ring_replay(&qp->resp.rd, pkt, qp->mtu))
-		rxe_resp_start_read(qp, pkt);
-	else
-		rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_DUPLICATE);
 }
 
 static u8 rxe_resp_read_opcode(bool first, bool last)
@@ -254,29 +315,31 @@ static void rxe_resp_read_packet(struct rxe_resp_run *run)
 		.pkey	= ROCE_DEFAULT_PKEY,
 		.qpn	= qp->attr.dest_qp_num,
 		.psn	= rd->psn,
-		.pad	= roce_pad(len),
 		.syndrome = ROCE_AETH_ACK | ROCE_AETH_NO_CREDIT,
 		.msn	= qp->resp.msn,
 	};
-	unsigned int hdr_len = rxe_opcodes[pkt.opcode].hdr_len;
 	struct rxe_mr *mr = NULL;
+	u64 va = rd->va;
+	int err = 0;
 	u8 *buf;
 
 	if (len) {
-		mr = rxe_resp_mr(run, rd->rkey, IB_ACCESS_REMOTE_READ, rd->va, len);
-		if (!mr) {	/* deregistered since the request was checked */
-			rd->active = false;
-			rxe_resp_fatal(run, rd->psn, ROCE_NAK_REM_ACCESS, IB_WC_SUCCESS);
-			return;
-		}
+		mr = rxe_resp_mr(run, rd->rkey, IB_ACCESS_REMOTE_READ, &va, len);
+		if (!mr)	/* deregistered since the request was checked */
+			goto failed;
 	}
-	buf = rxe_tx_add(&run->tx, hdr_len + len + pkt.pad);
-	if (buf) {
-		rxe_pkt_build(&pkt, buf);
-		if (len)
-			rxe_mr_read(mr, rd->va, buf + hdr_len, len);
-		memset(buf + hdr_len + len, 0, pkt.pad);
+	buf = rxe_tx_add_pkt(&run->tx, &pkt, len);
+	if (buf && len)
+		err = rxe_mr_read(mr, &run->span, va, buf, len);
+	if (err) {
+		rxe_tx_cancel(&run->tx, 1);
+		err = rxe_resp_wait(run, mr, va, len, false);
 	}
+	rxe_resp_used_mem(run);
+	if (err == -EAGAIN)
+		return;
+	if (err)
+		goto failed;
 
 	rd->first = false;
 	rd->psn = roce_psn_add(rd->psn, 1);
@@ -284,23 +347,89 @@ static void rxe_resp_read_packet(struct rxe_resp_run *run)
 	rd->resid -= len;
 	if (!rd->resid)
 		rd->active = false;
+	return;
+
+failed:
+	rd->active = false;
+	rxe_resp_fatal(run, rd->psn, ROCE_NAK_REM_ACCESS, IB_WC_SUCCESS);
+}
+
+/*
+ * The short way for most responses of a long READ: headers that differ in the
+ * PSN alone.  False: take the long way.
+ */
+static bool rxe_resp_read_middles(struct rxe_resp_run *run)
+{
+	struct rxe_qp *qp = run->qp;
+	struct rxe_resp_read *rd = &qp->resp.read;
+	struct rxe_pkt pkt = {
+		.opcode	= ROCE_SERVICE_RC | ROCE_OP_READ_RESP_MIDDLE,
+		.pkey	= ROCE_DEFAULT_PKEY,
+		.qpn	= qp->attr.dest_qp_num,
+	};
+	const unsigned int hdr_len = sizeof(struct roce_bth), len = hdr_len + qp->mtu;
+	u32 i, num = min((rd->resid - 1) / qp->mtu, run->budget);
+	struct roce_bth bth;
+	struct rxe_mr *mr;
+	u64 va = rd->va;
+	u8 *buf;
+
+	if (rd->first || !rd->resid || num < 2)
+		return false;
+	mr = rxe_resp_mr(run, rd->rkey, IB_ACCESS_REMOTE_READ, &va, num * qp->mtu);
+	if (!mr)
+		return false;
+	buf = rxe_tx_add_many(&run->tx, len, &num);
+	if (!buf)
+		num = 0;
+	rxe_pkt_build(&pkt, (u8 *)&bth);
+	for (i = 0; i < num; i++, buf += len + ROCE_ICRC_SIZE) {
+		bth.apsn = cpu_to_be32(roce_psn_add(rd->psn, i).v);
+		memcpy(buf, &bth, hdr_len);
+		if (rxe_mr_read(mr, &run->span, va + i * qp->mtu, buf + hdr_len, qp->mtu))
+			break;		/* what is to be done about it, the long way knows */
+	}
+	if (i < num)
+		rxe_tx_cancel(&run->tx, num - i);
+	rxe_resp_used_mem(run);
+	rd->psn = roce_psn_add(rd->psn, i);
+	rd->va += i * qp->mtu;
+	rd->resid -= i * qp->mtu;
+	run->budget -= i;
+	return i;
+}
+
+static void rxe_resp_read(struct rxe_resp_run *run)
+{
+	if (rxe_resp_read_middles(run))
+		return;
+	rxe_resp_read_packet(run);
+	run->budget--;
 }
 
 static bool rxe_resp_exec_send(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
 {
 	struct rxe_qp *qp = run->qp;
+	int err;
 
 	if (pkt->info->flags & RXE_OP_FIRST) {
 		rxe_resp_drop_sg(run);
 		qp->resp.received = 0;
 	}
 	if (!run->sg_valid) {
-		rxe_sg_init(&run->sg, qp->pd, qp->rq.cur.sge, qp->rq.cur.num_sge,
+		rxe_sg_init(&run->sg, qp->rq.pd, qp->rq.cur.sge, qp->rq.cur.num_sge,
 			    IB_ACCESS_LOCAL_WRITE);
 		rxe_sg_seek(&run->sg, qp->resp.received);
 		run->sg_valid = true;
 	}
-	if (rxe_sg_write(&run->sg, pkt->payload, pkt->payload_len)) {
+	err = rxe_sg_write(&run->sg, pkt->payload, pkt->payload_len);
+	if (err == -EAGAIN)
+		err = rxe_sg_wait(&run->sg, &qp->resp.fault);
+	if (err == -EAGAIN) {
+		run->waits = true;
+		return false;
+	}
+	if (err) {
 		rxe_resp_fatal(run, qp->resp.psn, ROCE_NAK_REM_OP, IB_WC_LOC_PROT_ERR);
 		return false;
 	}
@@ -312,7 +441,9 @@ static bool rxe_resp_exec_send(struct rxe_resp_run *run, const struct rxe_pkt *p
 static bool rxe_resp_exec_write(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
 {
 	struct rxe_resp *resp = &run->qp->resp;
+	int err = -EINVAL;
 	struct rxe_mr *mr;
+	u64 va;
 
 	if (pkt->info->flags & RXE_OP_FIRST) {
 		resp->received = 0;
@@ -321,13 +452,20 @@ static bool rxe_resp_exec_write(struct rxe_resp_run *run, const struct rxe_pkt *
 		resp->write_resid = pkt->length;
 	}
 	if (pkt->payload_len) {
-		mr = rxe_resp_mr(run, resp->write_rkey, IB_ACCESS_REMOTE_WRITE, resp->write_va,
+		va = resp->write_va;
+		mr = rxe_resp_mr(run, resp->write_rkey, IB_ACCESS_REMOTE_WRITE, &va,
 				 pkt->payload_len);
-		if (!mr) {
+		if (mr)
+			err = rxe_mr_write(mr, &run->span, va, pkt->payload, pkt->payload_len);
+		if (err == -EAGAIN)
+			err = rxe_resp_wait(run, mr, va, pkt->payload_len, true);
+		rxe_resp_used_mem(run);
+		if (err == -EAGAIN)
+			return false;
+		if (err) {
 			rxe_resp_fatal(run, resp->psn, ROCE_NAK_REM_ACCESS, IB_WC_SUCCESS);
 			return false;
 		}
-		rxe_mr_write(mr, resp->write_va, pkt->payload, pkt->payload_len);
 	}
 	resp->write_va += pkt->payload_len;
 	resp->write_resid -= pkt->payload_len;
@@ -351,6 +489,9 @@ static void rxe_resp_complete(struct rxe_resp_run *run, const struct rxe_pkt *pk
 	if (flags & RXE_OP_IMMDT) {
 		wc.wc_flags = IB_WC_WITH_IMM;
 		wc.ex.imm_data = pkt->imm;
+	} else if (flags & RXE_OP_IETH) {
+		wc.wc_flags = IB_WC_WITH_INVALIDATE;
+		wc.ex.invalidate_rkey = pkt->rkey;
 	}
 	rxe_resp_drop_sg(run);
 	rxe_count(qp->rxe, RXE_CNT_RDMA_RECV);
@@ -373,13 +514,18 @@ static void rxe_resp_execute(struct rxe_resp_run *run, const struct rxe_pkt *pkt
 		return;
 	}
 
-	if (flags & RXE_OP_ATOMIC) {
-		rxe_resp_exec_atomic(run, pkt);
+	if (flags & (RXE_OP_ATOMIC | RXE_OP_ATOMIC_WRITE | RXE_OP_FLUSH)) {
+		rxe_resp_exec_single(run, pkt);
 		return;
 	}
 
 	if (flags & RXE_OP_SEND ? !rxe_resp_exec_send(run, pkt) : !rxe_resp_exec_write(run, pkt))
 		return;
+	if ((flags & RXE_OP_IETH) && rxe_key_invalidate(qp, pkt->rkey, true)) {
+		/* somebody else was faster since the check */
+		rxe_resp_fatal(run, resp->psn, ROCE_NAK_REM_ACCESS, IB_WC_MW_BIND_ERR);
+		return;
+	}
 
 	resp->psn = roce_psn_add(resp->psn, 1);
 	if (flags & RXE_OP_LAST) {
@@ -412,6 +558,8 @@ static void rxe_resp_packet(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
 	struct rxe_qp *qp = run->qp;
 	struct rxe_verdict v = rxe_resp_check(qp, pkt);
 
+	if (v.qp_fatal)
+		rxe_qp_set_fatal(qp);
 	if (rxe_qp_is_uc(qp) && rxe_resp_drop_uc(qp, &v))
 		return;
 
@@ -442,6 +590,56 @@ static void rxe_resp_packet(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
 	}
 }
 
+/* Is one more full packet of the message at hand sure to be accepted? */
+static bool rxe_resp_takes_middle(const struct rxe_qp *qp)
+{
+	const struct rxe_resp *resp = &qp->resp;
+
+	if (!resp->rxq.cur || !rxe_qp_can_receive(rxe_qp_state(qp)))
+		return false;
+	switch (resp->msg) {
+	case RXE_MSG_SEND:
+		return qp->rq.cur.valid && (u64)resp->received + qp->mtu <= qp->rq.cur.length &&
+		       (u64)resp->received + qp->mtu <= RXE_MAX_MSG_SZ;
+	case RXE_MSG_WRITE:
+		return resp->write_resid >= qp->mtu &&
+		       (qp->attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE);
+	default:
+		return false;
+	}
+}
+
+/*
+ * The short way for most packets of a long message: those that rxe_resp_check()
+ * could have nothing against.
+ */
+static void rxe_resp_middles(struct rxe_resp_run *run)
+{
+	struct rxe_qp *qp = run->qp;
+	struct rxe_resp *resp = &qp->resp;
+	bool send = resp->msg == RXE_MSG_SEND;
+	u8 opcode = rxe_qp_service(qp) | (send ? ROCE_OP_SEND_MIDDLE : ROCE_OP_WRITE_MIDDLE);
+	struct rxe_pkt pkt = {
+		.info		= &rxe_opcodes[opcode],
+		.payload_len	= qp->mtu,
+	};
+	bool ackreq;
+
+	while (run->budget && rxe_resp_takes_middle(qp)) {
+		pkt.payload = rxe_rx_middle(qp, resp->rxq.cur, opcode, resp->psn, qp->mtu,
+					    &ackreq);
+		if (!pkt.payload)
+			return;
+		run->budget--;
+		resp->nak_sent = false;
+		if (!(send ? rxe_resp_exec_send(run, &pkt) : rxe_resp_exec_write(run, &pkt)))
+			return;
+		resp->psn = roce_psn_add(resp->psn, 1);
+		if (ackreq && !rxe_qp_is_uc(qp))
+			resp->ack_due = true;
+	}
+}
+
 /* True: budget used up. */
 static bool rxe_resp_run_connected(struct rxe_qp *qp)
 {
@@ -452,12 +650,16 @@ static bool rxe_resp_run_connected(struct rxe_qp *qp)
 		return false;
 
 	rxe_tx_begin(&run.tx, qp->rxe, &qp->path, &qp->resp.route);
-	while (run.budget && rxe_qp_can_receive(rxe_qp_state(qp))) {
+	run.tx.token = rxe_token_tx(qp);
+	while (run.budget && !run.waits && rxe_qp_can_receive(rxe_qp_state(qp))) {
 		if (qp->resp.read.active) {
-			rxe_resp_read_packet(&run);
-			run.budget--;
+			rxe_resp_read(&run);
 		} else if (rxe_qp_next_packet(qp, &qp->resp.rxq, &pkt, &run.budget)) {
 			rxe_resp_packet(&run, &pkt);
+			if (!run.waits)
+				rxe_resp_middles(&run);
+			if (run.waits)
+				rxe_rx_again(qp->rxe, qp->resp.rxq.cur);
 		} else {
 			break;
 		}
@@ -465,9 +667,21 @@ static bool rxe_resp_run_connected(struct rxe_qp *qp)
 	if (rxe_qp_can_receive(rxe_qp_state(qp)))
 		rxe_resp_ack(&run);
 	rxe_resp_drop_sg(&run);
-	rxe_resp_drop_mr(&run);
+	rxe_resp_drop_mem(&run);
 	rxe_tx_end(&run.tx);
-	return !run.budget;
+	qp->resp.exec.sleep = run.waits;
+	return run.waits || !run.budget;
+}
+
+/* The others' WQEs stay in the SRQ: only what this QP has taken is flushed. */
+static void rxe_resp_flush_srq(struct rxe_qp *qp)
+{
+	if (qp->rq.cur.valid)
+		rxe_resp_recv_failed(qp, IB_WC_WR_FLUSH_ERR);
+	if (qp->resp.last_wqe)
+		return;
+	qp->resp.last_wqe = true;
+	rxe_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
 }
 
 /* In ERR every receive WQE completes as flushed. */
@@ -477,6 +691,13 @@ static void rxe_resp_flush(struct rxe_qp *qp)
 
 	rxe_qp_purge(qp, &qp->resp.rxq);
 	qp->resp.read.active = false;
+	if (qp->rq.srq) {
+		rxe_resp_flush_srq(qp);
+		return;
+	}
+	/* before looking: what is posted from now on is found by one or the other */
+	if (qp->user)
+		rxe_cq_watch(qp->rcq, qp);
 	/* a process that posts all the time is not waited for */
 	for (n = 0; n <= qp->rq.ring.mask && rxe_rq_get(qp) >= 0; n++)
 		rxe_resp_recv_failed(qp, IB_WC_WR_FLUSH_ERR);
@@ -506,9 +727,17 @@ static void rxe_resp_put(struct rxe_exec *x)
 	rxe_qp_put(container_of(x, struct rxe_qp, resp.exec));
 }
 
+static void rxe_resp_prepare(struct rxe_exec *x)
+{
+	struct rxe_qp *qp = container_of(x, struct rxe_qp, resp.exec);
+
+	rxe_fault_handle(&qp->resp.fault);
+}
+
 void rxe_resp_init(struct rxe_qp *qp)
 {
-	rxe_exec_init(&qp->resp.exec, rxe_resp_run, rxe_resp_get, rxe_resp_put);
+	rxe_exec_init(&qp->resp.exec, rxe_resp_run, rxe_resp_get, rxe_resp_put,
+		      rxe_resp_prepare);
 	rxe_rxq_init(&qp->resp.rxq);
 	rxe_route_init(&qp->resp.route);
 }
@@ -529,6 +758,7 @@ void rxe_resp_reset(struct rxe_qp *qp)
 	qp->resp.msg = RXE_MSG_NONE;
 	qp->resp.nak_sent = false;
 	qp->resp.comm_est = false;
+	qp->resp.last_wqe = false;
 	qp->resp.received = 0;
 	qp->resp.ack_due = false;
 	qp->resp.read.active = false;

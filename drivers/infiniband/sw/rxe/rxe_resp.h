@@ -11,6 +11,7 @@
 #include <rdma/roce_psn.h>
 #include "rxe_copy.h"
 #include "rxe_exec.h"
+#include "rxe_odp.h"
 #include "rxe_packet.h"
 #include "rxe_rd_atomic.h"
 #include "rxe_route.h"
@@ -54,12 +55,14 @@ struct rxe_resp_read {
  * @msg:	what a middle or last packet would continue
  * @nak_sent:	a sequence or RNR NAK is out for @psn: later packets are dropped
  * @comm_est:	COMM_EST has been reported
+ * @last_wqe:	QP_LAST_WQE_REACHED has been reported
  * @received:	bytes of the current message
  * @write_va:	where the next bytes of a WRITE go
  * @write_rkey:	key of the WRITE
  * @write_resid: bytes of the WRITE still to come
  * @ack_due:	acknowledge up to @psn - 1 before the run ends
  * @read:	READ in progress
+ * @fault:	page that a run waits for
  * @rd:		READs answered, for duplicates
  */
 struct rxe_resp {
@@ -71,12 +74,14 @@ struct rxe_resp {
 	enum rxe_resp_msg	msg;
 	bool			nak_sent;
 	bool			comm_est;
+	bool			last_wqe;
 	u32			received;
 	u64			write_va;
 	u32			write_rkey;
 	u32			write_resid;
 	bool			ack_due;
 	struct rxe_resp_read	read;
+	struct rxe_fault	fault;
 	struct rxe_rd_ring	rd;
 };
 
@@ -95,12 +100,14 @@ enum rxe_verdict_kind {
  * @nak:	NAK code
  * @wc_status:	how the receive WQE in use completes, IB_WC_SUCCESS: it does not
  * @drop:	reason of a drop
+ * @qp_fatal:	the receive queue itself is in error
  */
 struct rxe_verdict {
 	enum rxe_verdict_kind	kind;
 	enum roce_nak		nak;
 	enum ib_wc_status	wc_status;
 	enum rxe_drop		drop;
+	bool			qp_fatal;
 };
 
 /**

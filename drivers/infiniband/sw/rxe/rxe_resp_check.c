@@ -2,6 +2,8 @@
 /* What a request deserves: every NAK is decided here. */
 
 #include "rxe_access.h"
+#include "rxe_copy.h"
+#include "rxe_flush.h"
 #include "rxe_mr.h"
 #include "rxe_qp.h"
 #include "rxe_resp.h"
@@ -44,12 +46,22 @@ static struct rxe_verdict rxe_check_psn(struct rxe_qp *qp, const struct rxe_pkt 
 	return rxe_nak(ROCE_NAK_PSN_SEQ);
 }
 
+/* The kernel's users do not know of it, or nobody does. */
+static bool rxe_op_is_unsupported(u32 flags)
+{
+	return (flags & RXE_OP_RESERVED) ||
+	       (IB_DEVICE_ATOMIC_WRITE == 0 && (flags & RXE_OP_ATOMIC_WRITE)) ||
+	       (IB_DEVICE_FLUSH_GLOBAL == 0 && (flags & RXE_OP_FLUSH));
+}
+
 /* IBTA 9.7.4.1.2: does the opcode continue what is there? */
 static struct rxe_verdict rxe_check_opcode(const struct rxe_qp *qp, const struct rxe_pkt *pkt)
 {
 	u32 flags = pkt->info->flags;
 	enum rxe_resp_msg want = RXE_MSG_NONE;
 
+	if (rxe_op_is_unsupported(flags))
+		return rxe_nak(ROCE_NAK_INVALID_REQ);
 	if (!(flags & RXE_OP_FIRST) && (flags & (RXE_OP_MIDDLE | RXE_OP_LAST)))
 		want = flags & RXE_OP_SEND ? RXE_MSG_SEND : RXE_MSG_WRITE;
 	return qp->resp.msg == want ? rxe_ok : rxe_nak(ROCE_NAK_INVALID_REQ);
@@ -61,7 +73,12 @@ static struct rxe_verdict rxe_check_function(const struct rxe_qp *qp, const stru
 	u32 flags = pkt->info->flags;
 	int access = qp->attr.qp_access_flags;
 
-	if ((flags & RXE_OP_WRITE) && !(access & IB_ACCESS_REMOTE_WRITE))
+	if ((flags & (RXE_OP_WRITE | RXE_OP_ATOMIC_WRITE)) && !(access & IB_ACCESS_REMOTE_WRITE))
+		return rxe_nak(ROCE_NAK_INVALID_REQ);
+	if ((flags & RXE_OP_FLUSH) && rxe_flush_access(pkt) & ~access)
+		return rxe_nak(ROCE_NAK_INVALID_REQ);
+	/* these take READ resources too, though nothing has to be remembered of them */
+	if ((flags & (RXE_OP_ATOMIC_WRITE | RXE_OP_FLUSH)) && !qp->resp.rd.size)
 		return rxe_nak(ROCE_NAK_INVALID_REQ);
 	if ((flags & RXE_OP_READ) && (!(access & IB_ACCESS_REMOTE_READ) || !qp->resp.rd.size))
 		return rxe_nak(ROCE_NAK_INVALID_REQ);
@@ -79,6 +96,11 @@ static struct rxe_verdict rxe_check_length(const struct rxe_qp *qp, const struct
 
 	if (flags & RXE_OP_ATOMIC)	/* IBTA 9.4.5: naturally aligned */
 		return pkt->va & 7 ? rxe_nak(ROCE_NAK_INVALID_REQ) : rxe_ok;
+	if (flags & RXE_OP_ATOMIC_WRITE)
+		return pkt->va & 7 || len != sizeof(u64) || pkt->length != sizeof(u64) ?
+		       rxe_nak(ROCE_NAK_INVALID_REQ) : rxe_ok;
+	if (flags & RXE_OP_FLUSH)
+		return rxe_flush_is_valid(pkt) ? rxe_ok : rxe_nak(ROCE_NAK_INVALID_REQ);
 	if (flags & RXE_OP_READ)
 		return pkt->length <= RXE_MAX_MSG_SZ ? rxe_ok : rxe_nak(ROCE_NAK_INVALID_REQ);
 
@@ -99,29 +121,55 @@ static struct rxe_verdict rxe_check_length(const struct rxe_qp *qp, const struct
 	return rxe_ok;
 }
 
+/* What the key has to allow; 0: the packet needs no key. */
+static int rxe_rkey_access(const struct rxe_pkt *pkt)
+{
+	u32 flags = pkt->info->flags;
+
+	if (flags & RXE_OP_ATOMIC)
+		return IB_ACCESS_REMOTE_ATOMIC;
+	if (!(flags & RXE_OP_RETH) || !pkt->length)
+		return 0;
+	return flags & RXE_OP_READ ? IB_ACCESS_REMOTE_READ : IB_ACCESS_REMOTE_WRITE;
+}
+
 /* IBTA 9.7.4.1.5: the key, its rights and the range; a zero length needs none. */
 static struct rxe_verdict rxe_check_rkey(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 {
-	u32 flags = pkt->info->flags;
-	u32 length = flags & RXE_OP_ATOMIC ? sizeof(u64) : pkt->length;
-	int access = IB_ACCESS_REMOTE_WRITE;
-	struct rxe_mr *mr;
+	bool word = pkt->info->flags & (RXE_OP_ATOMIC | RXE_OP_ATOMIC_WRITE), aligned = true;
+	u32 length = pkt->info->flags & RXE_OP_ATOMIC ? sizeof(u64) : pkt->length;
+	int access = rxe_rkey_access(pkt);
+	struct rxe_mem mem;
+	int err;
 
-	if (!(flags & (RXE_OP_RETH | RXE_OP_ATOMICETH)) || !length)
-		return rxe_ok;
-
-	if (flags & RXE_OP_READ)
-		access = IB_ACCESS_REMOTE_READ;
-	else if (flags & RXE_OP_ATOMIC)
-		access = IB_ACCESS_REMOTE_ATOMIC;
-	mr = rxe_mr_get(qp->pd, pkt->rkey, access, pkt->va, length);
-	if (!IS_ERR(mr)) {
-		rxe_mr_put(mr);
+	if (pkt->info->flags & RXE_OP_FLUSH) {
+		err = rxe_flush_mem(qp, pkt, true);
+	} else if (access) {
+		err = rxe_mem_get(qp, pkt->rkey, access, pkt->va, length, &mem);
+		if (!err && word)
+			aligned = rxe_mr_is_aligned(mem.mr, pkt->va + mem.delta);
+		rxe_mem_put(&mem);
+	} else {
 		return rxe_ok;
 	}
+
+	if (!err)
+		return aligned ? rxe_ok : rxe_nak(ROCE_NAK_INVALID_REQ);
 	trace_rxe_access_err(dev_name(&qp->rxe->ibdev.dev), qp->qpn, pkt->rkey, pkt->va,
-			     length, PTR_ERR(mr));
+			     length, err);
 	return rxe_nak(ROCE_NAK_REM_ACCESS);
+}
+
+/*
+ * IBTA 9.9.6.2 lets the responder keep silent about a key that cannot be
+ * invalidated. Here the message has not been acknowledged yet: the peer is told.
+ */
+static struct rxe_verdict rxe_check_invalidate(struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	if (!(pkt->info->flags & RXE_OP_IETH) || rxe_key_may_invalidate(qp, pkt->rkey))
+		return rxe_ok;
+	trace_rxe_access_err(dev_name(&qp->rxe->ibdev.dev), qp->qpn, pkt->rkey, 0, 0, -EACCES);
+	return rxe_nak_recv(ROCE_NAK_REM_ACCESS, IB_WC_MW_BIND_ERR);
 }
 
 /* A SEND needs a receive WQE at its first packet, a WRITE with immediate at its last. */
@@ -141,8 +189,11 @@ static struct rxe_verdict rxe_check_rwqe(struct rxe_qp *qp, const struct rxe_pkt
 		return rxe_ok;
 
 	status = rxe_rq_get(qp);
-	if (status < 0)
+	if (status == RXE_RQ_EMPTY)
 		return (struct rxe_verdict){ .kind = RXE_VERDICT_RNR };
+	if (status == RXE_RQ_BROKEN)
+		return (struct rxe_verdict){ .kind = RXE_VERDICT_NAK, .nak = ROCE_NAK_REM_OP,
+					     .qp_fatal = true };
 	if (status != IB_WC_SUCCESS)
 		return rxe_nak_recv(ROCE_NAK_REM_OP, status);
 	if ((pkt->info->flags & RXE_OP_SEND) &&
@@ -194,5 +245,8 @@ struct rxe_verdict rxe_resp_check(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	v = rxe_check_rkey(qp, pkt);
 	if (v.kind != RXE_VERDICT_OK)
 		return v;
-	return rxe_check_rwqe(qp, pkt);
+	v = rxe_check_rwqe(qp, pkt);
+	if (v.kind != RXE_VERDICT_OK)
+		return v;
+	return rxe_check_invalidate(qp, pkt);
 }

@@ -118,6 +118,7 @@ static void rxe_retry_again(struct rxe_qp *qp, const char *why, bool timeout)
 	r->progress = jiffies;
 	r->rewound = true;
 	rxe_count(qp->rxe, RXE_CNT_COMP_RETRY);
+	rxe_token_end(qp);
 	rxe_req_lost(qp, timeout);
 	rxe_req_rewind(qp);
 }
@@ -136,6 +137,10 @@ static void rxe_retry_timeout(struct rxe_qp *qp)
 		return;
 	if (time_before(jiffies, r->progress + rxe_retry_jiffies(qp)))
 		return;		/* acknowledged meanwhile: rxe_retry_arm() sets the rest */
+	if (rxe_req_probe(qp)) {
+		r->progress = jiffies;
+		return;
+	}
 	r->backoff = min(r->backoff + 1, RXE_RETRY_MAX_BACKOFF);
 	rxe_retry_again(qp, "timeout", true);
 }

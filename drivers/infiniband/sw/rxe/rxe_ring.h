@@ -6,7 +6,7 @@
  * its own mask, element size and its own side's index; the other side's index
  * is read once per use, masked, and nothing is believed beyond that.
  *
- *   SQ, RQ	user produces, kernel consumes (rxe_ring_pending/elem/consume)
+ *   SQ, RQ, SRQ	user produces, kernel consumes (rxe_ring_pending/elem/consume)
  *   CQ		kernel produces, user consumes (rxe_cq.c, rxe_ring_elem/publish)
  *
  * Barriers: the producer's rxe_ring_publish (store-release of producer_index)
@@ -61,6 +61,15 @@ int rxe_ring_alloc(struct rxe_ring *ring, u32 entries, u32 elem_size);
  * still mapped lives until it is unmapped.
  */
 int rxe_ring_share(struct rxe_ring *ring, struct ib_udata *udata, struct mminfo *mi);
+
+/**
+ * rxe_ring_move - copy elements into a ring that will take another one's place
+ * @to:		fresh ring with slots as large as those of @from, and more than @n of them
+ * @from:	ring in use
+ * @first:	index of the first one
+ * @n:		elements; they get the indices 0 to @n - 1
+ */
+void rxe_ring_move(struct rxe_ring *to, const struct rxe_ring *from, u32 first, u32 n);
 
 /* Free it, shared or not; does nothing to a zeroed ring. */
 void rxe_ring_free(struct rxe_ring *ring);

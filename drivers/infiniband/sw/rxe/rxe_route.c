@@ -54,6 +54,7 @@ int rxe_path_init(struct rxe_path *path, struct rxe_dev *rxe, const struct rdma_
 {
 	const struct ib_global_route *grh;
 	struct rxe_gid_entry *gid;
+	u8 hop_limit;
 	u32 label;
 	bool ipv4;
 
@@ -72,13 +73,17 @@ int rxe_path_init(struct rxe_path *path, struct rxe_dev *rxe, const struct rdma_
 		return -EINVAL;
 	}
 
+	/* As sockets have it: nobody means the Internet by default. */
+	hop_limit = grh->hop_limit;
+	if (!hop_limit && rxe_gid_is_mcast(&grh->dgid))
+		hop_limit = 1;
 	label = grh->flow_label & IB_GRH_FLOWLABEL_MASK;
 	*path = (struct rxe_path) {
 		.sgid		= gid,
 		.dgid		= grh->dgid,
 		.ipv4		= ipv4,
 		.tclass		= grh->traffic_class,
-		.hop_limit	= grh->hop_limit,
+		.hop_limit	= hop_limit,
 		.flow_label	= label,
 		.sport		= htons(rdma_flow_label_to_udp_sport(label ? :
 								     hash_32(entropy, 20))),
@@ -128,6 +133,9 @@ static struct dst_entry *rxe_route_lookup4(struct net *net, const struct rxe_pat
 	};
 	struct rtable *rt;
 
+	/* Out of the netdev that the source address is on, if several have it. */
+	if (ipv4_is_multicast(fl4.daddr))
+		fl4.flowi4_oif = path->sgid->ifindex;
 	rt = ip_route_output_flow(net, &fl4, NULL);
 	if (IS_ERR(rt))
 		return ERR_CAST(rt);

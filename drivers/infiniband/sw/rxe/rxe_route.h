@@ -19,7 +19,7 @@ struct rxe_ns;
  * @dgid:	destination, IPv4 as ::ffff:a.b.c.d
  * @ipv4:	both are IPv4
  * @tclass:	DSCP and ECN
- * @hop_limit:	TTL; 0 is taken as the namespace's default
+ * @hop_limit:	TTL; 0 is taken as the namespace's default, to a multicast group as 1
  * @flow_label:	20 bits, IPv6
  * @sport:	UDP source port: entropy of the flow (0xc000..0xffff)
  */

@@ -14,6 +14,7 @@
 #include <net/ipv6.h>
 #include <net/udp.h>
 #include "rxe_gid.h"
+#include "rxe_mcast.h"
 #include "rxe_ns.h"
 #include "rxe_opcode.h"
 #include "rxe_qp.h"
@@ -142,6 +143,7 @@ static enum rxe_drop rxe_rx_accept(struct rxe_rx_sock *rs, struct sk_buff *skb, 
 		.ns		= rs->ns,
 		.ifindex	= ifindex,
 		.seg_size	= seg_size,
+		.summed		= skb->ip_summed == CHECKSUM_PARTIAL || udp_hdr(skb)->check,
 	};
 	return RXE_DROP_NONE;
 }
@@ -164,6 +166,27 @@ static struct rxe_qp *rxe_rx_find_qp(struct sk_buff *skb, u32 qpn)
 	return qp;
 }
 
+/* For a member of a multicast group; the QP is held by the caller. */
+static void rxe_rx_give(struct rxe_qp *qp, struct sk_buff *skb, void *arg)
+{
+	struct rxe_rx_kicks *kicks = arg;
+	unsigned int i;
+
+	rxe_count(qp->rxe, RXE_CNT_RX_BURSTS);
+	rxe_qp_queue(qp, skb, false);
+	for (i = 0; i < kicks->num; i++)
+		if (kicks->e[i].qp == qp && !kicks->e[i].response)
+			return;
+	if (kicks->num == RXE_RX_KICKS) {
+		rxe_exec_kick_deferred(&qp->resp.exec);
+		return;
+	}
+	rxe_qp_get(qp);
+	kicks->e[kicks->num].qp = qp;
+	kicks->e[kicks->num].qpn = qp->qpn;
+	kicks->e[kicks->num++].response = false;
+}
+
 /* Give an accepted burst to its QP; consumed unless a reason to drop is returned. */
 static enum rxe_drop rxe_rx_deliver(struct sk_buff *skb, struct rxe_rx_kicks *kicks, u32 *qpn)
 {
@@ -184,7 +207,8 @@ static enum rxe_drop rxe_rx_deliver(struct sk_buff *skb, struct rxe_rx_kicks *ki
 		return RXE_DROP_OPCODE;
 	response = info->flags & RXE_OP_RESPONSE;
 	if (*qpn == ROCE_MULTICAST_QPN)
-		return RXE_DROP_NO_GROUP;
+		return rxe_mcast_deliver(skb, rxe_rx_give, kicks) ? RXE_DROP_NONE :
+								    RXE_DROP_NO_GROUP;
 
 	/* A number stands for one QP as long as it is held; but for QP 1. */
 	for (i = kicks->num; i-- > 0 && *qpn != ROCE_GSI_QPN; ) {
@@ -225,10 +249,20 @@ static void rxe_rx_drop_unclaimed(struct rxe_rx_sock *rs, const struct sk_buff *
 	rcu_read_unlock();
 }
 
+/*
+ * Where it came in.  skb_iif is the L3 master's for a port of a VRF: its IPv4
+ * socket asks for packet information, in which the port is found.
+ */
+static int rxe_rx_ifindex(const struct rxe_rx_sock *rs, const struct sk_buff *skb)
+{
+	if (rs->ipv6)
+		return IP6CB(skb)->iif;
+	return rs->ns->l3mdev ? PKTINFO_SKB_CB(skb)->ipi_ifindex : skb->skb_iif;
+}
+
 static void rxe_rx_one(struct rxe_rx_sock *rs, struct sk_buff *skb, struct rxe_rx_kicks *kicks)
 {
-	/* skb_iif is the L3 master's for a port of a VRF; IPv6 knows better. */
-	int ifindex = rs->ipv6 ? IP6CB(skb)->iif : skb->skb_iif;
+	int ifindex = rxe_rx_ifindex(rs, skb);
 	enum rxe_drop why;
 	u32 qpn = 0;
 
@@ -399,6 +433,8 @@ static int rxe_rx_sock_bind(struct rxe_rx_sock *rs)
 		err = sock_bindtoindex(rs->sk, rs->ns->l3mdev, true);
 		if (err)
 			return err;
+		if (!rs->ipv6)
+			ip_sock_set_pktinfo(rs->sk);	/* see rxe_rx_ifindex() */
 	}
 	if (rs->ipv6)
 		return kernel_bind(rs->sock, (struct sockaddr_unsized *)&sin6, sizeof(sin6));
@@ -469,34 +505,59 @@ void rxe_rx_sock_close(struct rxe_rx_sock *rs)
 	kfree_rcu(rs, rcu);
 }
 
-/*
- * The bytes of a packet in one piece: in place if they are so in the skb, else
- * copied to this CPU's buffer.
- */
-static const u8 *rxe_rx_contiguous(const struct sk_buff *skb, unsigned int off, unsigned int len)
+/* Find the piece of the skb that @off is in.  False: there is none that the CPU can reach. */
+static bool rxe_rx_find_piece(const struct sk_buff *skb, struct rxe_skb_cb *cb, unsigned int off)
 {
 	unsigned int pos = skb_headlen(skb);
 	const skb_frag_t *frag;
-	u8 *bounce;
 	int i;
 
-	if (off + len <= pos)
-		return skb->data + off;
-
-	for (i = 0; i < skb_shinfo(skb)->nr_frags && off >= pos; i++) {
+	if (off < pos) {
+		cb->piece = skb->data;
+		cb->piece_end = pos;
+		return true;
+	}
+	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++) {
 		frag = &skb_shinfo(skb)->frags[i];
-		if (off + len <= pos + skb_frag_size(frag) &&
-		    !PageHighMem(skb_frag_page(frag)))
-			return (u8 *)skb_frag_address(frag) + off - pos;
+		if (off < pos + skb_frag_size(frag)) {
+			if (PageHighMem(skb_frag_page(frag)))
+				return false;
+			cb->piece = (u8 *)skb_frag_address(frag) - pos;
+			cb->piece_end = pos + skb_frag_size(frag);
+			return true;
+		}
 		pos += skb_frag_size(frag);
 	}
+	return false;
+}
 
+static const u8 *rxe_rx_next_piece(const struct sk_buff *skb, struct rxe_skb_cb *cb,
+				   unsigned int off, unsigned int len)
+{
+	u8 *bounce;
+
+	if (rxe_rx_find_piece(skb, cb, off) && off + len <= cb->piece_end)
+		return cb->piece + off;
+
+	cb->piece_end = 0;
 	if (len > RXE_RX_BOUNCE)
 		return NULL;
 	bounce = this_cpu_ptr(rxe_rx_bounce);
 	if (skb_copy_bits(skb, off, bounce, len))
 		return NULL;
 	return bounce;
+}
+
+/*
+ * The bytes of a packet in one piece: in place if they are so in the skb, else
+ * copied to this CPU's buffer.  Offsets only go up.
+ */
+static inline const u8 *rxe_rx_contiguous(const struct sk_buff *skb, struct rxe_skb_cb *cb,
+					  unsigned int off, unsigned int len)
+{
+	if (likely(off + len <= cb->piece_end))
+		return cb->piece + off;
+	return rxe_rx_next_piece(skb, cb, off, len);
 }
 
 /*
@@ -519,8 +580,27 @@ static bool rxe_rx_icrc_ok(const struct sk_buff *skb, u16 seg, const u8 *data, u
 	return ipv4 && seg && rxe_icrc(&flow, id, data, len) == icrc;
 }
 
-static enum rxe_drop rxe_rx_packet(const struct sk_buff *skb, u16 seg, const u8 *data,
-				   unsigned int len, u32 qpn, struct rxe_pkt *pkt)
+/*
+ * Has a proven peer put the token of the pair there?  Only under a UDP checksum
+ * (udp_lib_checksum_complete() has seen to it, or a netdev that computes none for
+ * packets that do not leave the host).
+ */
+static bool rxe_rx_token_ok(struct rxe_qp *qp, const struct sk_buff *skb, struct roce_psn psn,
+			    const u8 *data, unsigned int len)
+{
+	u64 token = rxe_token_rx(qp);
+
+	if (!token || !rxe_skb_cb((struct sk_buff *)skb)->summed)
+		return false;
+	if (get_unaligned((const __le32 *)(data + len - ROCE_ICRC_SIZE)) !=
+	    rxe_token_field(token, psn))
+		return false;
+	rxe_count(qp->rxe, RXE_CNT_RX_TOKENS);
+	return true;
+}
+
+static enum rxe_drop rxe_rx_packet(struct rxe_qp *qp, const struct sk_buff *skb, u16 seg,
+				   const u8 *data, unsigned int len, struct rxe_pkt *pkt)
 {
 	enum rxe_drop why;
 
@@ -530,15 +610,19 @@ static enum rxe_drop rxe_rx_packet(const struct sk_buff *skb, u16 seg, const u8 
 	if (why)
 		return why;
 	/* GRO merges by addresses and ports, which QPs may share. */
-	if (pkt->qpn != qpn)
+	if (pkt->qpn != (rxe_skb_cb((struct sk_buff *)skb)->mcast ? ROCE_MULTICAST_QPN : qp->qpn))
 		return RXE_DROP_NO_QP;
+	if (rxe_rx_token_ok(qp, skb, pkt->psn, data, len))
+		return RXE_DROP_NONE;
 	if (!rxe_rx_icrc_ok(skb, seg, data, len))
 		return RXE_DROP_ICRC;
+	/* once in a burst is enough */
+	if (!seg)
+		rxe_token_prove(qp);
 	return RXE_DROP_NONE;
 }
 
-enum rxe_rx_result rxe_rx_next(struct rxe_dev *rxe, struct sk_buff *skb, u32 qpn,
-			       struct rxe_pkt *pkt)
+enum rxe_rx_result rxe_rx_next(struct rxe_qp *qp, struct sk_buff *skb, struct rxe_pkt *pkt)
 {
 	struct rxe_skb_cb *cb = rxe_skb_cb(skb);
 	enum rxe_drop why;
@@ -550,18 +634,61 @@ enum rxe_rx_result rxe_rx_next(struct rxe_dev *rxe, struct sk_buff *skb, u32 qpn
 		return RXE_RX_END;
 
 	len = min_t(unsigned int, cb->seg_size, skb->len - cb->off);
-	data = rxe_rx_contiguous(skb, cb->off, len);
+	data = rxe_rx_contiguous(skb, cb, cb->off, len);
 	seg = cb->seg++;
 	cb->off += len;
 
-	why = rxe_rx_packet(skb, seg, data, len, qpn, pkt);
+	why = rxe_rx_packet(qp, skb, seg, data, len, pkt);
 	if (why) {
-		rxe_rx_drop(rxe, qpn, why);
+		rxe_rx_drop(qp->rxe, qp->qpn, why);
 		return RXE_RX_BAD;
 	}
-	rxe_count(rxe, RXE_CNT_RCVD_PKTS);
-	rxe_count_add(rxe, RXE_CNT_RCVD_BYTES, len);
+	rxe_count(qp->rxe, RXE_CNT_RCVD_PKTS);
+	rxe_count_add(qp->rxe, RXE_CNT_RCVD_BYTES, len);
 	return RXE_RX_GOOD;
+}
+
+const u8 *rxe_rx_middle(struct rxe_qp *qp, struct sk_buff *skb, u8 opcode, struct roce_psn psn,
+			unsigned int mtu, bool *ackreq)
+{
+	struct rxe_skb_cb *cb = rxe_skb_cb(skb);
+	const unsigned int len = sizeof(struct roce_bth) + mtu + ROCE_ICRC_SIZE;
+	const struct roce_bth *bth;
+	const u8 *data;
+	u32 apsn;
+
+	if (cb->seg_size != len || skb->len - cb->off < len)
+		return NULL;
+	data = rxe_rx_contiguous(skb, cb, cb->off, len);
+	if (!data)
+		return NULL;
+	bth = (const struct roce_bth *)data;
+	apsn = be32_to_cpu(bth->apsn);
+	if (bth->opcode != opcode || (bth->flags & ~ROCE_BTH_MIG) ||
+	    bth->pkey != cpu_to_be16(ROCE_DEFAULT_PKEY) || bth->qpn != cpu_to_be32(qp->qpn) ||
+	    (apsn & ~ROCE_BTH_ACK) != psn.v)
+		return NULL;
+	/* the first of a burst may prove the peer: rxe_rx_next() sees to it */
+	if (!rxe_rx_token_ok(qp, skb, psn, data, len) &&
+	    (!cb->seg || !rxe_rx_icrc_ok(skb, cb->seg, data, len)))
+		return NULL;
+
+	cb->seg++;
+	cb->off += len;
+	*ackreq = apsn & ROCE_BTH_ACK;
+	rxe_count(qp->rxe, RXE_CNT_RCVD_PKTS);
+	rxe_count_add(qp->rxe, RXE_CNT_RCVD_BYTES, len);
+	return data + sizeof(*bth);
+}
+
+void rxe_rx_again(struct rxe_dev *rxe, struct sk_buff *skb)
+{
+	struct rxe_skb_cb *cb = rxe_skb_cb(skb);
+	unsigned int len = cb->off - --cb->seg * cb->seg_size;
+
+	cb->off -= len;
+	rxe_count_add(rxe, RXE_CNT_RCVD_PKTS, -1);
+	rxe_count_add(rxe, RXE_CNT_RCVD_BYTES, -(u64)len);
 }
 
 void rxe_rx_free(struct sk_buff *skb)

@@ -19,6 +19,7 @@
 struct net;
 struct rxe_dev;
 struct rxe_ns;
+struct rxe_qp;
 struct sock;
 struct socket;
 
@@ -87,15 +88,24 @@ void rxe_rx_sock_close(struct rxe_rx_sock *rs);
  * @ns:		the handle it came through, with a reference on its memory
  * @ifindex:	where it came in
  * @seg_size:	bytes of each packet, BTH to ICRC
+ * @summed:	it has a UDP checksum, which is right
  * @off:	of the next packet, from skb->data
  * @seg:	number of the next packet, added to the IPv4 ID
+ * @mcast:	for a multicast group that the QP is in
+ * @piece:	bytes of the burst up to @piece_end lie in one piece: at @piece plus
+ *		their offset
+ * @piece_end:	see @piece
  */
 struct rxe_skb_cb {
 	struct rxe_ns	*ns;
 	int		ifindex;
 	u16		seg_size;
 	u16		seg;
+	bool		summed;
 	u32		off;
+	bool		mcast;
+	u32		piece_end;
+	const u8	*piece;
 };
 
 static inline struct rxe_skb_cb *rxe_skb_cb(struct sk_buff *skb)
@@ -124,20 +134,43 @@ enum rxe_rx_result {
 
 /**
  * rxe_rx_next - take the next packet out of a burst
- * @rxe:	device, for counters
+ * @qp:		QP it must be for
  * @skb:	burst
- * @qpn:	QPN it must be for
  * @pkt:	result; its payload points into the skb or into a per-CPU buffer
  *		that holds until the next call on this CPU
  *
- * Parses and verifies the ICRC.  One packet for each call, good or bad: the
+ * Parses and verifies the ICRC, or the token that a proven peer has put there.  One packet for each call, good or bad: the
  * caller's budget bounds what a stranger can make it do.
  *
  * Context: BH disabled, inside an executor.
  * Return: what became of it; @pkt is valid after RXE_RX_GOOD.
  */
-enum rxe_rx_result rxe_rx_next(struct rxe_dev *rxe, struct sk_buff *skb, u32 qpn,
-			       struct rxe_pkt *pkt);
+enum rxe_rx_result rxe_rx_next(struct rxe_qp *qp, struct sk_buff *skb, struct rxe_pkt *pkt);
+
+/**
+ * rxe_rx_middle - take the next packet out of a burst if it just continues a message
+ * @qp:		QP it must be for
+ * @skb:	burst
+ * @opcode:	a middle packet, without extension headers
+ * @psn:	that it must have
+ * @mtu:	bytes of payload that it must have
+ * @ackreq:	set if it asks for an acknowledgment
+ *
+ * The short way for most packets of a long message: no parsed headers, and
+ * nothing about it can be wrong.
+ *
+ * Context: as rxe_rx_next().
+ * Return: the payload; NULL: it is something else, for rxe_rx_next().
+ */
+const u8 *rxe_rx_middle(struct rxe_qp *qp, struct sk_buff *skb, u8 opcode, struct roce_psn psn,
+			unsigned int mtu, bool *ackreq);
+
+/**
+ * rxe_rx_again - the next packet shall be the same again
+ * @rxe:	device, for counters
+ * @skb:	burst, after rxe_rx_next() said RXE_RX_GOOD
+ */
+void rxe_rx_again(struct rxe_dev *rxe, struct sk_buff *skb);
 
 /* Free a burst, used up or not, and its handle reference. */
 void rxe_rx_free(struct sk_buff *skb);

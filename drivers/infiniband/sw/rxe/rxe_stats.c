@@ -23,6 +23,9 @@ static const struct rdma_stat_desc rxe_stat_descs[RXE_NR_COUNTERS] = {
 	[RXE_CNT_RDMA_RECV].name		= "rdma_recvs",
 	[RXE_CNT_TX_BURSTS].name		= "tx_bursts",
 	[RXE_CNT_RX_BURSTS].name		= "rx_bursts",
+	[RXE_CNT_TX_TOKENS].name		= "sent_tokens",
+	[RXE_CNT_RX_TOKENS].name		= "rcvd_tokens",
+	[RXE_CNT_TOKEN_ENDS].name		= "token_ends",
 	[RXE_CNT_ACCESS_ERR].name		= "remote_access_err",
 	[RXE_CNT_INVALID_REQ].name		= "invalid_req_err",
 	[RXE_CNT_DROP(SHORT)].name		= RXE_DROP_PREFIX "short",
@@ -54,6 +57,16 @@ const char *rxe_drop_name(u32 reason)
 	if (reason == RXE_DROP_NONE || reason >= RXE_NR_DROPS)
 		return "-";
 	return rxe_stat_descs[RXE_CNT_DROP_FIRST + reason - 1].name + strlen(RXE_DROP_PREFIX);
+}
+
+u64 rxe_stats_sum(struct rxe_dev *rxe, enum rxe_counter c)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(rxe->stats, cpu)->cnt[c]);
+	return sum;
 }
 
 struct rdma_hw_stats *rxe_alloc_hw_port_stats(struct ib_device *ibdev, u32 port)

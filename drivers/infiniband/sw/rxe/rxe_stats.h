@@ -27,6 +27,9 @@ enum rxe_counter {
 	RXE_CNT_RDMA_RECV,		/* rdma_recvs */
 	RXE_CNT_TX_BURSTS,		/* skbs sent, each a burst of packets */
 	RXE_CNT_RX_BURSTS,
+	RXE_CNT_TX_TOKENS,		/* sent_tokens: packets with a token, no ICRC */
+	RXE_CNT_RX_TOKENS,		/* rcvd_tokens */
+	RXE_CNT_TOKEN_ENDS,		/* token_ends: back to ICRCs after a loss */
 	RXE_CNT_ACCESS_ERR,		/* remote access NAKs sent */
 	RXE_CNT_INVALID_REQ,		/* invalid request NAKs sent */
 	RXE_CNT_DROP_FIRST,		/* one for each enum rxe_drop but NONE */
@@ -45,6 +48,19 @@ static inline void rxe_count_add(struct rxe_dev *rxe, enum rxe_counter c, u64 n)
 static inline void rxe_count(struct rxe_dev *rxe, enum rxe_counter c)
 {
 	rxe_count_add(rxe, c, 1);
+}
+
+/**
+ * rxe_stats_sum - a counter over all CPUs
+ *
+ * Context: any.
+ */
+u64 rxe_stats_sum(struct rxe_dev *rxe, enum rxe_counter c);
+
+/* Packets dropped for @reason, as rxe_stats_sum(). */
+static inline u64 rxe_stats_drops(struct rxe_dev *rxe, enum rxe_drop reason)
+{
+	return rxe_stats_sum(rxe, RXE_CNT_DROP_FIRST + reason - 1);
 }
 
 /* Name of an enum rxe_drop, or "-". */

@@ -24,6 +24,7 @@
 #include "rxe_route.h"
 #include "rxe_rx.h"
 #include "rxe_stats.h"
+#include "rxe_token.h"
 #include "rxe_tx.h"
 
 /* Packets in one burst: what GRO, and many NICs' segmentation, stop at. */
@@ -109,17 +110,26 @@ static void rxe_tx_grow(struct sk_buff *skb, int len)
 	skb->truesize += len;
 }
 
-/* Append @len bytes of page to the burst, to its last fragment if they follow it. */
-static u8 *rxe_tx_append(struct sk_buff *skb, unsigned int len)
+/*
+ * Append up to *@num times @size bytes of page to the burst, to its last
+ * fragment if they follow it.
+ */
+static u8 *rxe_tx_append(struct sk_buff *skb, unsigned int size, unsigned int *num)
 {
 	struct rxe_tx_pages *p = this_cpu_ptr(&rxe_tx_pages);
 	int n = skb_shinfo(skb)->nr_frags;
 	struct page *page;
+	unsigned int len;
 	u8 *data;
 
-	if (!rxe_tx_page_room(p, len))
+	if (!rxe_tx_page_room(p, size))
 		return NULL;
 	page = p->page[p->cur];
+	len = size;
+	if (*num > 1) {
+		*num = min_t(unsigned int, *num, (page_size(page) - p->off) / size);
+		len = *num * size;
+	}
 	if (skb_can_coalesce(skb, n, page, p->off)) {
 		skb_frag_size_add(&skb_shinfo(skb)->frags[n - 1], len);
 	} else {
@@ -250,15 +260,26 @@ static int rxe_tx_start_burst(struct rxe_tx *tx)
 	return 0;
 }
 
-/* Write the ICRC of the packet that was added last. */
-static void rxe_tx_close_packet(struct rxe_tx *tx)
+/* Write the ICRCs of the packets that were added last. */
+static void rxe_tx_close_packets(struct rxe_tx *tx)
 {
+	const unsigned int size = tx->last_len + ROCE_ICRC_SIZE;
+	const struct roce_bth *bth;
+	unsigned int i;
 	__le32 icrc;
+	u8 *data;
 
 	if (!tx->last)
 		return;
-	icrc = rxe_icrc(&tx->flow, tx->segs - 1, tx->last, tx->last_len);
-	memcpy(tx->last + tx->last_len, &icrc, sizeof(icrc));
+	for (i = tx->open; i-- > 0; ) {
+		data = tx->last - i * size;
+		bth = (const struct roce_bth *)data;
+		if (tx->token)
+			icrc = rxe_token_field(tx->token, roce_psn(be32_to_cpu(bth->apsn)));
+		else
+			icrc = rxe_icrc(&tx->flow, tx->segs - 1 - i, data, tx->last_len);
+		memcpy(data + tx->last_len, &icrc, sizeof(icrc));
+	}
 	tx->last = NULL;
 }
 
@@ -373,6 +394,8 @@ static void rxe_tx_flush(struct rxe_tx *tx)
 	rxe_count(tx->rxe, RXE_CNT_TX_BURSTS);
 	rxe_count_add(tx->rxe, RXE_CNT_SENT_PKTS, tx->segs);
 	rxe_count_add(tx->rxe, RXE_CNT_SENT_BYTES, bytes);
+	if (tx->token)
+		rxe_count_add(tx->rxe, RXE_CNT_TX_TOKENS, tx->segs);
 }
 
 void rxe_tx_begin(struct rxe_tx *tx, struct rxe_dev *rxe, const struct rxe_path *path,
@@ -383,6 +406,7 @@ void rxe_tx_begin(struct rxe_tx *tx, struct rxe_dev *rxe, const struct rxe_path 
 	tx->route = route;
 	tx->skb = NULL;
 	tx->dst = NULL;
+	tx->token = 0;
 	tx->last = NULL;
 	tx->max_segs = 0;
 	tx->seg_size = 0;
@@ -397,24 +421,17 @@ static bool rxe_tx_burst_full(const struct rxe_tx *tx, unsigned int size)
 	       skb_shinfo(tx->skb)->nr_frags == MAX_SKB_FRAGS;
 }
 
-u8 *rxe_tx_add(struct rxe_tx *tx, unsigned int len)
+/* A burst with room for packets of @size bytes. */
+static int rxe_tx_get_burst(struct rxe_tx *tx, unsigned int size)
 {
-	unsigned int size = len + ROCE_ICRC_SIZE;
-	int err = 0;
-	u8 *data;
+	int err;
 
-	rxe_tx_close_packet(tx);
 	if (tx->skb && rxe_tx_burst_full(tx, size))
 		rxe_tx_flush(tx);
-	if (!tx->skb)
+	if (!tx->skb) {
 		err = rxe_tx_start_burst(tx);
-	if (err)
-		goto lost;
-
-	data = rxe_tx_append(tx->skb, size);
-	if (!data) {
-		err = -ENOMEM;
-		goto lost;
+		if (err)
+			return err;
 	}
 	if (!tx->segs) {
 		tx->seg_size = size;
@@ -422,9 +439,31 @@ u8 *rxe_tx_add(struct rxe_tx *tx, unsigned int len)
 		tx->max_segs = rxe_tx_max_segs(tx, size);
 		rcu_read_unlock();
 	}
+	return 0;
+}
+
+u8 *rxe_tx_add_many(struct rxe_tx *tx, unsigned int len, unsigned int *num)
+{
+	unsigned int size = len + ROCE_ICRC_SIZE;
+	u8 *data;
+	int err;
+
+	rxe_tx_close_packets(tx);
+	err = rxe_tx_get_burst(tx, size);
+	if (err)
+		goto lost;
+
+	/* what is shorter than the others ends the burst */
 	tx->closed = size < tx->seg_size;
-	tx->segs++;
-	tx->last = data;
+	*num = tx->closed ? 1 : min(*num, tx->max_segs - tx->segs);
+	data = rxe_tx_append(tx->skb, size, num);
+	if (!data) {
+		err = -ENOMEM;
+		goto lost;
+	}
+	tx->segs += *num;
+	tx->open = *num;
+	tx->last = data + (*num - 1) * size;
 	tx->last_len = len;
 	return data;
 
@@ -433,19 +472,29 @@ lost:
 	return NULL;
 }
 
-void rxe_tx_cancel(struct rxe_tx *tx)
+u8 *rxe_tx_add(struct rxe_tx *tx, unsigned int len)
 {
+	unsigned int num = 1;
+
+	return rxe_tx_add_many(tx, len, &num);
+}
+
+void rxe_tx_cancel(struct rxe_tx *tx, unsigned int num)
+{
+	unsigned int size = tx->last_len + ROCE_ICRC_SIZE;
+
 	if (!tx->last)
 		return;
-	rxe_tx_trim(tx->skb, tx->last_len + ROCE_ICRC_SIZE);
-	tx->last = NULL;
-	tx->segs--;
+	rxe_tx_trim(tx->skb, num * size);
+	tx->segs -= num;
+	tx->open -= num;
+	tx->last = tx->open ? tx->last - num * size : NULL;
 	tx->closed = false;
 }
 
 int rxe_tx_end(struct rxe_tx *tx)
 {
-	rxe_tx_close_packet(tx);
+	rxe_tx_close_packets(tx);
 	rxe_tx_flush(tx);
 	dst_release(tx->dst);
 	tx->dst = NULL;

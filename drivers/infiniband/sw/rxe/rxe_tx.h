@@ -12,6 +12,7 @@
 
 #include <linux/skbuff.h>
 #include "rxe_icrc.h"
+#include "rxe_packet.h"
 
 struct rxe_dev;
 struct rxe_path;
@@ -24,9 +25,12 @@ struct rxe_route;
  * @route:	cache or NULL
  * @skb:	the burst under construction, NULL when none
  * @dst:	its route, with a reference
+ * @token:	RXE_TOKEN_VALID and what stands for the ICRCs, or 0; the caller
+ *		may set it after rxe_tx_begin()
  * @flow:	for the ICRC
- * @last:	BTH of the last packet, its ICRC not yet written
+ * @last:	BTH of the last packet; NULL when all are closed
  * @last_len:	its bytes, without ICRC
+ * @open:	packets up to @last, of equal length, whose ICRC is not yet written
  * @seg_size:	bytes of each packet of the burst with ICRC
  * @segs:	packets in the burst
  * @max_segs:	what fits in this burst
@@ -35,7 +39,7 @@ struct rxe_route;
  *		there is a route: the peer's NAK is faster than a timeout
  * @sent:	packets handed to IP in this run
  *
- * Owned by rxe_tx.c; others read @err alone.
+ * Owned by rxe_tx.c; others read @err and write @token alone.
  */
 struct rxe_tx {
 	struct rxe_dev		*rxe;
@@ -43,9 +47,11 @@ struct rxe_tx {
 	struct rxe_route	*route;
 	struct sk_buff		*skb;
 	struct dst_entry	*dst;
+	u64			token;
 	struct rxe_icrc_flow	flow;
 	u8			*last;
 	unsigned int		last_len;
+	unsigned int		open;
 	unsigned int		seg_size;
 	unsigned int		segs;
 	unsigned int		max_segs;
@@ -76,9 +82,44 @@ void rxe_tx_begin(struct rxe_tx *tx, struct rxe_dev *rxe, const struct rxe_path 
 u8 *rxe_tx_add(struct rxe_tx *tx, unsigned int len);
 
 /**
- * rxe_tx_cancel - take the last packet back (its payload could not be read)
+ * rxe_tx_add_many - room for packets of equal length
+ * @tx:		run
+ * @len:	of each, as for rxe_tx_add()
+ * @num:	how many are wanted, and on return how many there is room for; at least one
+ *
+ * Return: where to write the first one; each begins @len + ROCE_ICRC_SIZE behind
+ * the one before.  NULL as for rxe_tx_add(): one packet counts as lost.
  */
-void rxe_tx_cancel(struct rxe_tx *tx);
+u8 *rxe_tx_add_many(struct rxe_tx *tx, unsigned int len, unsigned int *num);
+
+/**
+ * rxe_tx_add_pkt - add a packet with its headers
+ * @tx:		run
+ * @pkt:	what to build; its pad is set here
+ * @len:	bytes of payload
+ *
+ * Return: where the payload goes, NULL as from rxe_tx_add().
+ */
+static inline u8 *rxe_tx_add_pkt(struct rxe_tx *tx, struct rxe_pkt *pkt, unsigned int len)
+{
+	unsigned int hdr_len = rxe_opcodes[pkt->opcode].hdr_len;
+	u8 *buf;
+
+	pkt->pad = roce_pad(len);
+	buf = rxe_tx_add(tx, hdr_len + len + pkt->pad);
+	if (!buf)
+		return NULL;
+	rxe_pkt_build(pkt, buf);
+	memset(buf + hdr_len + len, 0, pkt->pad);
+	return buf + hdr_len;
+}
+
+/**
+ * rxe_tx_cancel - take the last packets back (their payload could not be read)
+ * @tx:		run
+ * @num:	how many, of those of the last rxe_tx_add() or rxe_tx_add_many()
+ */
+void rxe_tx_cancel(struct rxe_tx *tx, unsigned int num);
 
 /**
  * rxe_tx_last - the BTH of the last packet while it can still be changed

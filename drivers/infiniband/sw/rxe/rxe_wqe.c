@@ -7,6 +7,7 @@
 #include <rdma/uverbs_ioctl.h>
 #include "rxe_ah.h"
 #include "rxe_qp.h"
+#include "rxe_srq.h"
 #include "rxe_wqe.h"
 
 /* Elements copied from a user's ring in one go; what is left waits for the next round. */
@@ -15,7 +16,9 @@
 int rxe_sq_init(struct rxe_sq *sq, struct ib_qp_cap *cap, struct ib_udata *udata,
 		struct mminfo *mi)
 {
-	u32 extra = max_t(u32, cap->max_send_sge * sizeof(struct ib_sge), cap->max_inline_data);
+	/* an ATOMIC WRITE always brings its data along */
+	u32 extra = max3((u32)(cap->max_send_sge * sizeof(struct ib_sge)), cap->max_inline_data,
+			 (u32)sizeof(u64));
 	u32 slots;
 	int err;
 
@@ -66,12 +69,18 @@ int rxe_rq_init(struct rxe_rq *rq, struct ib_qp_cap *cap, struct ib_udata *udata
 {
 	int err;
 
+	if (rq->srq) {		/* what is asked for does not count */
+		cap->max_recv_wr = 0;
+		cap->max_recv_sge = 0;
+	}
 	spin_lock_init(&rq->lock);
 	rq->max_sge = cap->max_recv_sge;
-	rq->cur.sge = kcalloc(max(cap->max_recv_sge, 1U), sizeof(*rq->cur.sge),
-			      GFP_KERNEL_ACCOUNT);
+	rq->cur.sge = kcalloc(max(rq->srq ? rq->srq->max_sge : rq->max_sge, 1U),
+			      sizeof(*rq->cur.sge), GFP_KERNEL_ACCOUNT);
 	if (!rq->cur.sge)
 		return -ENOMEM;
+	if (rq->srq)
+		return 0;
 
 	err = rxe_ring_alloc(&rq->ring, cap->max_recv_wr, sizeof(struct rxe_recv_wqe) +
 			     cap->max_recv_sge * sizeof(struct rxe_sge));
@@ -104,6 +113,8 @@ void rxe_rq_fini(struct rxe_rq *rq)
 /* What may be posted to a QP of this type, and what it may carry. */
 static bool rxe_swqe_opcode_ok(const struct rxe_qp *qp, u32 opcode, u32 flags)
 {
+	bool rc = rxe_qp_type(qp) == IB_QPT_RC, is_inline = flags & IB_SEND_INLINE;
+
 	switch (opcode) {
 	case IB_WR_SEND:
 	case IB_WR_SEND_WITH_IMM:
@@ -111,10 +122,22 @@ static bool rxe_swqe_opcode_ok(const struct rxe_qp *qp, u32 opcode, u32 flags)
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_WRITE_WITH_IMM:
 		return !rxe_qp_is_datagram(qp);
+	case IB_WR_SEND_WITH_INV:
+		return rc;
 	case IB_WR_RDMA_READ:
 	case IB_WR_ATOMIC_CMP_AND_SWP:
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
-		return rxe_qp_type(qp) == IB_QPT_RC && !(flags & IB_SEND_INLINE);
+		return rc && !is_inline;
+	case IB_WR_ATOMIC_WRITE:
+		return rc && IB_DEVICE_ATOMIC_WRITE != 0;
+	case IB_WR_FLUSH:
+		return rc && !is_inline && IB_DEVICE_FLUSH_GLOBAL != 0;
+	case IB_WR_BIND_MW:
+		return qp->user && !rxe_qp_is_datagram(qp) && !is_inline;
+	case IB_WR_REG_MR:	/* it names a kernel object */
+		return !qp->user && !rxe_qp_is_datagram(qp) && !is_inline;
+	case IB_WR_LOCAL_INV:
+		return !rxe_qp_is_datagram(qp) && !is_inline;
 	default:
 		return false;
 	}
@@ -136,6 +159,8 @@ static enum ib_wc_status rxe_swqe_set_length(const struct rxe_qp *qp, struct rxe
 			return IB_WC_LOC_LEN_ERR;
 		length = sizeof(u64);
 	}
+	if (wqe->opcode == IB_WR_ATOMIC_WRITE && length != sizeof(u64))
+		return IB_WC_LOC_LEN_ERR;
 	wqe->length = length;
 	return IB_WC_SUCCESS;
 }
@@ -157,6 +182,14 @@ static void rxe_swqe_init(struct rxe_swqe *wqe, u64 wr_id, u32 opcode, u32 flags
 static enum ib_wc_status rxe_swqe_user_data(struct rxe_qp *qp, struct rxe_swqe *wqe,
 					    const struct rxe_send_wqe *hdr, const void *dma)
 {
+	if (rxe_swqe_is_local(wqe) || wqe->opcode == IB_WR_FLUSH)
+		return IB_WC_SUCCESS;
+
+	if (wqe->opcode == IB_WR_ATOMIC_WRITE) {
+		if (hdr->dma.length != sizeof(u64))
+			return IB_WC_LOC_LEN_ERR;
+		wqe->flags |= IB_SEND_INLINE;
+	}
 	if (wqe->flags & IB_SEND_INLINE) {
 		if (hdr->dma.length > qp->sq.max_inline)
 			return IB_WC_LOC_LEN_ERR;
@@ -173,6 +206,45 @@ static enum ib_wc_status rxe_swqe_user_data(struct rxe_qp *qp, struct rxe_swqe *
 	memcpy(wqe->sge, dma, hdr->dma.num_sge * sizeof(*wqe->sge));
 	wqe->num_sge = hdr->dma.num_sge;
 	return rxe_swqe_set_length(qp, wqe);
+}
+
+/* What it is about on the other side, or, for local operations, on this one. */
+static void rxe_swqe_user_remote(struct rxe_swqe *wqe, const struct rxe_send_wqe *hdr)
+{
+	const struct rxe_send_wr *wr = &hdr->wr;
+
+	switch (wqe->opcode) {
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		wqe->remote_addr = wr->wr.atomic.remote_addr;
+		wqe->rkey = wr->wr.atomic.rkey;
+		wqe->compare_add = wr->wr.atomic.compare_add;
+		wqe->swap = wr->wr.atomic.swap;
+		break;
+	case IB_WR_FLUSH:
+		wqe->remote_addr = wr->wr.flush.remote_addr;
+		wqe->rkey = wr->wr.flush.rkey;
+		/* the provider has the length here, not in wr.flush */
+		wqe->flush.length = hdr->dma.length;
+		wqe->flush.type = wr->wr.flush.type;
+		wqe->flush.level = wr->wr.flush.level;
+		break;
+	case IB_WR_SEND_WITH_INV:
+	case IB_WR_LOCAL_INV:
+		wqe->rkey = wr->ex.invalidate_rkey;
+		break;
+	case IB_WR_BIND_MW:
+		wqe->mw.addr = wr->wr.mw.addr;
+		wqe->mw.length = wr->wr.mw.length;
+		wqe->mw.key = wr->wr.mw.mw_rkey;
+		wqe->mw.new_key = wr->wr.mw.rkey;
+		wqe->mw.lkey = wr->wr.mw.mr_lkey;
+		wqe->mw.access = wr->wr.mw.access;
+		break;
+	default:
+		wqe->remote_addr = wr->wr.rdma.remote_addr;
+		wqe->rkey = wr->wr.rdma.rkey;
+	}
 }
 
 static enum ib_wc_status rxe_swqe_from_user(struct rxe_qp *qp, struct rxe_swqe *wqe,
@@ -194,14 +266,8 @@ static enum ib_wc_status rxe_swqe_from_user(struct rxe_qp *qp, struct rxe_swqe *
 			wqe->path.sgid = NULL;
 			return IB_WC_LOC_QP_OP_ERR;
 		}
-	} else if (rxe_swqe_is_atomic(wqe)) {
-		wqe->remote_addr = hdr.wr.wr.atomic.remote_addr;
-		wqe->rkey = hdr.wr.wr.atomic.rkey;
-		wqe->compare_add = hdr.wr.wr.atomic.compare_add;
-		wqe->swap = hdr.wr.wr.atomic.swap;
 	} else {
-		wqe->remote_addr = hdr.wr.wr.rdma.remote_addr;
-		wqe->rkey = hdr.wr.wr.rdma.rkey;
+		rxe_swqe_user_remote(wqe, &hdr);
 	}
 	return rxe_swqe_user_data(qp, wqe, &hdr, uwqe->dma.inline_data);
 }
@@ -265,44 +331,52 @@ void rxe_rq_reset(struct rxe_qp *qp)
 	struct rxe_rq *rq = &qp->rq;
 
 	rq->cur.valid = false;
+	if (rq->srq)
+		return;
 	rq->ring.index = (rq->ring.index + rxe_ring_pending(&rq->ring)) & rq->ring.mask;
 	/* pairs with the producer's acquire in user space, or in rxe_rq_post() */
 	smp_store_release(&rq->ring.buf->consumer_index, rq->ring.index);
 }
 
+int rxe_rwqe_copy(struct rxe_rwqe *wqe, const struct rxe_ring *ring, u32 max_sge)
+{
+	const struct rxe_recv_wqe *uwqe = rxe_ring_elem(ring, ring->index);
+	u32 i, num_sge;
+
+	wqe->valid = true;
+	wqe->wr_id = READ_ONCE(uwqe->wr_id);
+	wqe->length = 0;
+	wqe->num_sge = 0;
+	num_sge = READ_ONCE(uwqe->dma.num_sge);
+	if (num_sge > max_sge)
+		return IB_WC_LOC_QP_OP_ERR;
+
+	memcpy(wqe->sge, uwqe->dma.sge, num_sge * sizeof(*wqe->sge));
+	barrier();	/* lengths come from the copy */
+	for (i = 0; i < num_sge; i++)
+		wqe->length += wqe->sge[i].length;
+	wqe->num_sge = num_sge;
+	return IB_WC_SUCCESS;
+}
+
 int rxe_rq_get(struct rxe_qp *qp)
 {
 	struct rxe_rq *rq = &qp->rq;
-	struct rxe_rwqe *cur = &rq->cur;
-	const struct rxe_recv_wqe *uwqe;
-	u32 i, num_sge;
 
-	if (cur->valid)
+	if (rq->cur.valid)
 		return IB_WC_SUCCESS;
+	if (rq->srq)
+		return rxe_srq_get(rq->srq, &rq->cur);
 	if (!rxe_ring_pending(&rq->ring))
-		return -1;
-
-	uwqe = rxe_ring_elem(&rq->ring, rq->ring.index);
-	cur->valid = true;
-	cur->wr_id = READ_ONCE(uwqe->wr_id);
-	cur->length = 0;
-	cur->num_sge = 0;
-	num_sge = READ_ONCE(uwqe->dma.num_sge);
-	if (num_sge > rq->max_sge)
-		return IB_WC_LOC_QP_OP_ERR;
-
-	memcpy(cur->sge, uwqe->dma.sge, num_sge * sizeof(*cur->sge));
-	barrier();	/* lengths come from the copy */
-	for (i = 0; i < num_sge; i++)
-		cur->length += cur->sge[i].length;
-	cur->num_sge = num_sge;
-	return IB_WC_SUCCESS;
+		return RXE_RQ_EMPTY;
+	return rxe_rwqe_copy(&rq->cur, &rq->ring, rq->max_sge);
 }
 
 void rxe_rq_pop(struct rxe_qp *qp)
 {
 	qp->rq.cur.valid = false;
-	rxe_ring_consume(&qp->rq.ring);
+	if (!qp->rq.srq)
+		rxe_ring_consume(&qp->rq.ring);
 }
 
 /* A kernel user's inline data: SGE addresses are kernel pointers. */
@@ -324,11 +398,54 @@ static int rxe_swqe_kernel_inline(const struct rxe_sq *sq, struct rxe_swqe *wqe,
 	return 0;
 }
 
+/* As rxe_swqe_user_remote(). */
+static void rxe_swqe_kernel_remote(const struct rxe_qp *qp, struct rxe_swqe *wqe,
+				   const struct ib_send_wr *wr)
+{
+	if (rxe_qp_is_datagram(qp)) {
+		const struct ib_ud_wr *ud = ud_wr(wr);
+
+		wqe->dqpn = ud->remote_qpn & ROCE_QPN_MASK;
+		wqe->qkey = ud->remote_qkey;
+		rxe_path_copy(&wqe->path, &to_rah(ud->ah)->path);
+		return;
+	}
+
+	switch (wqe->opcode) {
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		wqe->remote_addr = atomic_wr(wr)->remote_addr;
+		wqe->rkey = atomic_wr(wr)->rkey;
+		wqe->compare_add = atomic_wr(wr)->compare_add;
+		wqe->swap = atomic_wr(wr)->swap;
+		break;
+	case IB_WR_SEND_WITH_INV:
+	case IB_WR_LOCAL_INV:
+		wqe->rkey = wr->ex.invalidate_rkey;
+		break;
+	case IB_WR_REG_MR:
+		wqe->reg.mr = reg_wr(wr)->mr;
+		wqe->reg.key = reg_wr(wr)->key;
+		wqe->reg.access = reg_wr(wr)->access;
+		break;
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+	case IB_WR_RDMA_READ:
+	case IB_WR_ATOMIC_WRITE:
+		wqe->remote_addr = rdma_wr(wr)->remote_addr;
+		wqe->rkey = rdma_wr(wr)->rkey;
+		break;
+	default:	/* SEND */
+		break;
+	}
+}
+
 static int rxe_swqe_from_kernel(struct rxe_qp *qp, struct rxe_swqe *wqe,
 				const struct ib_send_wr *wr)
 {
 	rxe_swqe_init(wqe, wr->wr_id, wr->opcode, wr->send_flags, wr->ex.imm_data);
-	if (!rxe_swqe_opcode_ok(qp, wqe->opcode, wqe->flags))
+	/* the core has no WR for what a FLUSH flushes */
+	if (!rxe_swqe_opcode_ok(qp, wqe->opcode, wqe->flags) || wqe->opcode == IB_WR_FLUSH)
 		return -EOPNOTSUPP;
 	if (wr->num_sge < 0 || wr->num_sge > qp->sq.max_sge)
 		return -EINVAL;
@@ -345,23 +462,7 @@ static int rxe_swqe_from_kernel(struct rxe_qp *qp, struct rxe_swqe *wqe,
 			return -EINVAL;
 	}
 
-	if (rxe_qp_is_datagram(qp)) {
-		const struct ib_ud_wr *ud = ud_wr(wr);
-
-		wqe->dqpn = ud->remote_qpn & ROCE_QPN_MASK;
-		wqe->qkey = ud->remote_qkey;
-		rxe_path_copy(&wqe->path, &to_rah(ud->ah)->path);
-	} else if (rxe_swqe_is_atomic(wqe)) {
-		const struct ib_atomic_wr *atomic = atomic_wr(wr);
-
-		wqe->remote_addr = atomic->remote_addr;
-		wqe->rkey = atomic->rkey;
-		wqe->compare_add = atomic->compare_add;
-		wqe->swap = atomic->swap;
-	} else if (wqe->opcode != IB_WR_SEND && wqe->opcode != IB_WR_SEND_WITH_IMM) {
-		wqe->remote_addr = rdma_wr(wr)->remote_addr;
-		wqe->rkey = rdma_wr(wr)->rkey;
-	}
+	rxe_swqe_kernel_remote(qp, wqe, wr);
 	return 0;
 }
 
@@ -383,26 +484,31 @@ int rxe_sq_post(struct rxe_qp *qp, const struct ib_send_wr *wr)
 	return 0;
 }
 
-int rxe_rq_post(struct rxe_qp *qp, const struct ib_recv_wr *wr)
+int rxe_rwqe_post(struct rxe_ring *ring, u32 *prod, u32 max_sge, const struct ib_recv_wr *wr)
 {
-	struct rxe_rq *rq = &qp->rq;
-	struct rxe_queue_buf *buf = rq->ring.buf;
+	struct rxe_queue_buf *buf = ring->buf;
 	struct rxe_recv_wqe *wqe;
 
-	lockdep_assert_held(&rq->lock);
-
-	if (wr->num_sge < 0 || wr->num_sge > rq->max_sge)
+	if (wr->num_sge < 0 || wr->num_sge > max_sge)
 		return -EINVAL;
 	/* pairs with the release in rxe_ring_consume() */
-	if (((rq->prod + 1 - smp_load_acquire(&buf->consumer_index)) & rq->ring.mask) == 0)
+	if (((*prod + 1 - smp_load_acquire(&buf->consumer_index)) & ring->mask) == 0)
 		return -ENOMEM;
 
-	wqe = rxe_ring_elem(&rq->ring, rq->prod);
+	wqe = rxe_ring_elem(ring, *prod);
 	wqe->wr_id = wr->wr_id;
 	wqe->dma.num_sge = wr->num_sge;
 	memcpy(wqe->dma.sge, wr->sg_list, wr->num_sge * sizeof(*wr->sg_list));
-	rq->prod = (rq->prod + 1) & rq->ring.mask;
+	*prod = (*prod + 1) & ring->mask;
 	/* pairs with the acquire in rxe_ring_pending() */
-	smp_store_release(&buf->producer_index, rq->prod);
+	smp_store_release(&buf->producer_index, *prod);
 	return 0;
+}
+
+int rxe_rq_post(struct rxe_qp *qp, const struct ib_recv_wr *wr)
+{
+	struct rxe_rq *rq = &qp->rq;
+
+	lockdep_assert_held(&rq->lock);
+	return rxe_rwqe_post(&rq->ring, &rq->prod, rq->max_sge, wr);
 }

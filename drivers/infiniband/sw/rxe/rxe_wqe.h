@@ -14,7 +14,13 @@
 #include "rxe_ring.h"
 #include "rxe_route.h"
 
+struct rxe_pd;
 struct rxe_qp;
+struct rxe_srq;
+
+/* Beside IB_WC_*: what there is to say of a receive queue without a WQE. */
+#define RXE_RQ_EMPTY	(-1)
+#define RXE_RQ_BROKEN	(-2)	/* an SRQ whose ring was overwritten */
 
 /**
  * struct rxe_swqe - send WQE
@@ -25,13 +31,16 @@ struct rxe_qp;
  * @length:	bytes of the message, summed up from the SGEs here
  * @num_sge:	SGEs behind the struct; 0 when @flags has IB_SEND_INLINE
  * @status:	IB_WC_SUCCESS, or why it fails when its turn comes
- * @started:	has PSNs; at least one packet went out
+ * @started:	has PSNs, and at least one packet went out; local operations: done
  * @first_psn:	of its packets, or for a READ of the responses
  * @last_psn:	likewise
- * @remote_addr: WRITE, READ, atomics
- * @rkey:	WRITE, READ, atomics
+ * @remote_addr: WRITE, READ, atomics, ATOMIC WRITE, FLUSH
+ * @rkey:	likewise; SEND with invalidate, LOCAL_INV: the key to invalidate
  * @compare_add: atomics
  * @swap:	COMPARE SWAP
+ * @flush:	FLUSH: bytes, placement type, selectivity level
+ * @mw:		BIND_MW: the window's key, its new key, MR, rights and range
+ * @reg:	REG_MR: MR, its new key and rights
  * @path:	datagrams: owned
  * @dqpn:	datagrams: destination QPN
  * @qkey:	datagrams
@@ -53,9 +62,31 @@ struct rxe_swqe {
 		struct {
 			u64	remote_addr;
 			u32	rkey;
-			u64	compare_add;
-			u64	swap;
+			union {
+				struct {
+					u64	compare_add;
+					u64	swap;
+				};
+				struct {
+					u32	length;
+					u8	type;
+					u8	level;
+				} flush;
+			};
 		};
+		struct {
+			u64	addr;
+			u64	length;
+			u32	key;
+			u32	new_key;
+			u32	lkey;
+			u32	access;
+		} mw;
+		struct {
+			struct ib_mr	*mr;
+			u32		key;
+			u32		access;
+		} reg;
 		struct {
 			struct rxe_path	path;
 			u32		dqpn;
@@ -103,7 +134,7 @@ struct rxe_sq {
  * @wr_id:	as posted
  * @length:	bytes that fit
  * @num_sge:	scatter list
- * @sge:	max_sge elements, allocated with the QP
+ * @sge:	max_sge elements of the RQ or SRQ, allocated with the QP
  */
 struct rxe_rwqe {
 	bool		valid;
@@ -115,6 +146,9 @@ struct rxe_rwqe {
 
 /**
  * struct rxe_rq - receive queue
+ * @srq:	where WQEs come from instead, or NULL; what follows up to @prod is
+ *		unused then
+ * @pd:		that the keys of the SGEs belong to: the SRQ's or the QP's
  * @ring:	struct rxe_recv_wqe; filled by the process, or by post_recv
  * @max_wr:	capability
  * @max_sge:	capability
@@ -123,6 +157,8 @@ struct rxe_rwqe {
  * @cur:	receive WQE in use: the responder's
  */
 struct rxe_rq {
+	struct rxe_srq		*srq;
+	struct rxe_pd		*pd;
 	struct rxe_ring		ring;
 	u32			max_wr;
 	u32			max_sge;
@@ -150,10 +186,21 @@ static inline bool rxe_swqe_is_atomic(const struct rxe_swqe *wqe)
 	       wqe->opcode == IB_WR_ATOMIC_FETCH_AND_ADD;
 }
 
-/* Its response brings data: it takes one of the responder's resources. */
+/*
+ * Its response is one of its own, of READs, atomics, and what Annex A19 answers
+ * with an empty READ response: it takes one of the responder's resources.
+ */
 static inline bool rxe_swqe_is_rd_atomic(const struct rxe_swqe *wqe)
 {
-	return wqe->opcode == IB_WR_RDMA_READ || rxe_swqe_is_atomic(wqe);
+	return wqe->opcode == IB_WR_RDMA_READ || rxe_swqe_is_atomic(wqe) ||
+	       wqe->opcode == IB_WR_FLUSH || wqe->opcode == IB_WR_ATOMIC_WRITE;
+}
+
+/* Nothing is sent. */
+static inline bool rxe_swqe_is_local(const struct rxe_swqe *wqe)
+{
+	return wqe->opcode == IB_WR_LOCAL_INV || wqe->opcode == IB_WR_REG_MR ||
+	       wqe->opcode == IB_WR_BIND_MW;
 }
 
 /* PSNs that a message of @length bytes takes. */
@@ -174,7 +221,7 @@ int rxe_sq_init(struct rxe_sq *sq, struct ib_qp_cap *cap, struct ib_udata *udata
 		struct mminfo *mi);
 void rxe_sq_fini(struct rxe_sq *sq);
 
-/* As rxe_sq_init(), for a receive queue. */
+/* As rxe_sq_init(), for a receive queue; @rq->srq and @rq->pd are set. */
 int rxe_rq_init(struct rxe_rq *rq, struct ib_qp_cap *cap, struct ib_udata *udata,
 		struct mminfo *mi);
 void rxe_rq_fini(struct rxe_rq *rq);
@@ -201,13 +248,32 @@ void rxe_rq_reset(struct rxe_qp *qp);
 /**
  * rxe_rq_get - the receive WQE for the message at hand
  *
- * Takes the next one from the ring when there is none in use.
+ * Takes the next one from the ring, or the SRQ, when there is none in use.
  *
  * Context: the responder's executor.
  * Return: IB_WC_SUCCESS; IB_WC_LOC_QP_OP_ERR for a malformed one (in use all
- * the same, to be completed with this status); -1: the queue is empty.
+ * the same, to be completed with this status); RXE_RQ_EMPTY, RXE_RQ_BROKEN.
  */
 int rxe_rq_get(struct rxe_qp *qp);
+
+/**
+ * rxe_rwqe_copy - snapshot of the receive WQE at a ring's index
+ * @wqe:	result; @wqe->sge holds @max_sge elements
+ * @ring:	has a pending element, which the caller gives back
+ * @max_sge:	capability
+ *
+ * Return: IB_WC_SUCCESS, IB_WC_LOC_QP_OP_ERR.
+ */
+int rxe_rwqe_copy(struct rxe_rwqe *wqe, const struct rxe_ring *ring, u32 max_sge);
+
+/**
+ * rxe_rwqe_post - put a kernel user's receive WR into a ring
+ * @prod:	producer index, under the caller's lock
+ * @max_sge:	capability
+ *
+ * Return: 0, -EINVAL, -ENOMEM when the ring is full.
+ */
+int rxe_rwqe_post(struct rxe_ring *ring, u32 *prod, u32 max_sge, const struct ib_recv_wr *wr);
 
 /* The receive WQE in use has been completed. */
 void rxe_rq_pop(struct rxe_qp *qp);

@@ -771,6 +771,27 @@ helper()
 	}
 }
 
+# verbs TEST [ARGUMENT]: of the program of that name, between link1 and link2
+verbs()
+{
+	helper verbs || return
+	check timeout $((60 * slow)) "$here/verbs" "$1" "$link1" "$gid1" "$link2" "$gid2" ${2:+"$2"}
+}
+
+# lone TEST: on link1 alone
+lone()
+{
+	helper verbs || return
+	check timeout $((60 * slow)) "$here/verbs" "$1" "$link1" "$gid1"
+}
+
+# own_address TEST: both ends on link1
+own_address()
+{
+	helper verbs || return
+	check timeout $((60 * slow)) "$here/verbs" "$1" "$link1" "$gid1" "$link1" "$gid1"
+}
+
 #
 # Module
 #
@@ -876,20 +897,10 @@ log_since_start()
 
 kernel_log_is_clean()
 {
-	local bad
-
 	dmesg >/dev/null 2>&1 || { skip "dmesg is not allowed here"; return; }
-	bad='WARNING: |BUG: |kernel BUG at|Oops|Call Trace:|cut here'
-	bad+='|general protection|[Uu]nable to handle|invalid opcode|soft lockup'
-	bad+='|blocked for more than|detected stall|(KASAN|KCSAN|KFENCE|UBSAN|ODEBUG): '
-	bad+='|refcount_t:|(list_add|list_del) corruption|Bad page|scheduling while atomic'
-	bad+='|possible (recursive locking|circular locking|irq lock inversion|.*deadlock)'
-	bad+='|inconsistent lock state|suspicious RCU usage|lock held when returning'
-	bad+='|held lock freed|bad unlock balance|trying to register non-static key'
-	bad+='|unregister_netdevice: waiting|ref_tracker: .*leaked|still has locks held'
-	bad+='|new suspected memory leaks'
+	grep -v '^#' "$here/kernel_complaints" >"$tmp/complaints" || { fail "no list"; return; }
 	log_since_start >"$tmp/log"
-	check_not grep -E -A 30 -e "$bad" "$tmp/log"
+	check_not grep -E -A 30 -f "$tmp/complaints" "$tmp/log"
 }
 
 #

@@ -169,8 +169,45 @@ netdev_is_renamed()
 	check has_state "$link1" ACTIVE
 }
 
+# has_events FILE PORT_ERR-COUNT PORT_ACTIVE-COUNT
+has_events()
+{
+	[ "$(grep -c 'PORT_ERR' "$1")" -ge "$2" ] && [ "$(grep -c 'PORT_ACTIVE' "$1")" -ge "$3" ]
+}
+
+# flap NUMBER NAMESPACE NETDEV: what the watcher in $out sees of it
+flap()
+{
+	check ip -n "$2" link set "$3" down
+	check_state "$link1" DOWN
+	check poll_until 5 has_events "$out" "$1" $(($1 - 1))
+	check ip -n "$2" link set "$3" up
+	check_active "$link1"
+	check poll_until 5 has_events "$out" "$1" "$1"
+}
+
+port_events_come_once()
+{
+	local out=$tmp/asyncwatch
+
+	command -v ibv_asyncwatch >/dev/null || { skip "ibv_asyncwatch is not installed"; return; }
+	start "$ns1" "$out" 60 stdbuf -oL ibv_asyncwatch -d "$link1"
+	check poll_until 15 file_has "$out" "async event FD" || { diag_file "$out"; return; }
+	# down, and without carrier
+	flap 1 "$ns1" "$dev1"
+	flap 2 "$ns2" "$dev2"
+	flap 3 "$ns1" "$dev1"
+	# time for one that is too much
+	sleep 0.5
+	equal 3 "$(grep -c PORT_ERR "$out")" "PORT_ERR events"
+	equal 3 "$(grep -c PORT_ACTIVE "$out")" "PORT_ACTIVE events"
+	[ -z "$failed" ] || diag_file "$out"
+	stop "$started"
+}
+
 begin
 run_tests \
+	port_events_come_once \
 	short_interruption_is_survived \
 	peer_s_interruption_is_survived \
 	long_interruption_ends_in_an_error \

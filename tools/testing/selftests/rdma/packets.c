@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * packets KIND SOURCE DESTINATION QPN [COUNT]
+ * packets request SOURCE DESTINATION QPN OPCODE HEX-BYTES
  *
  * Sends RoCEv2 packets that nobody should send.  SOURCE is an address of this
  * host; both are IPv4 or both IPv6 addresses.  It prints how many it has sent.
@@ -11,6 +12,7 @@
  *   opcodes   every opcode with every length up to 64, ICRC valid
  *   fields    pad counts, versions, P_Keys, PSNs, Q_Keys that do not fit
  *   random    COUNT packets of random bytes, ICRC valid
+ *   request   one packet with PSN 0x123456 and what stands behind the BTH, ICRC valid
  *   ip        fragments, IP options, UDP lengths and checksums that lie (IPv4)
  *
  * packets bind PORT
@@ -235,6 +237,20 @@ static void bth(uint8_t *p, uint8_t opcode, uint32_t qpn, uint32_t psn)
 	p[11] = psn;
 }
 
+/* @hex: a multiple of four bytes */
+static void send_request(uint32_t qpn, uint8_t opcode, const char *hex)
+{
+	uint8_t p[BTH + 256 + ICRC];
+	size_t len = BTH;
+	unsigned int byte;
+
+	bth(p, opcode, qpn, 0x123456);
+	for (; len < BTH + 256 && sscanf(hex, "%2x", &byte) == 1; hex += 2)
+		p[len++] = byte;
+	memset(p + len, 0, ICRC);
+	send_packet(p, len + ICRC, true);
+}
+
 static size_t ud_send(uint8_t *p, uint32_t qpn)
 {
 	int i;
@@ -447,6 +463,8 @@ int main(int argc, char **argv)
 
 		memset(p + len - ICRC, 0, ICRC);
 		send_packet(p, len, kind[0] == 'v');
+	} else if (!strcmp(kind, "request") && argc == 7) {
+		send_request(qpn, strtoul(argv[5], NULL, 0), argv[6]);
 	} else if (!strcmp(kind, "short")) {
 		send_short(qpn);
 	} else if (!strcmp(kind, "opcodes")) {

@@ -22,6 +22,8 @@
 
 #define WAIT_SECONDS	20
 
+int more_access;
+
 void die_at(const char *func, int line, const char *fmt, ...)
 {
 	va_list args;
@@ -117,17 +119,21 @@ void end_make(struct end *e, const struct how *how)
 	need(e->buf != MAP_FAILED);
 	e->pd = ibv_alloc_pd(e->ctx);
 	need(e->pd);
-	e->mr = ibv_reg_mr(e->pd, e->buf, e->size,
+	e->mr = ibv_reg_mr(e->pd, e->buf, e->size, more_access |
 			   or_default(how->mr_access, IBV_ACCESS_LOCAL_WRITE |
 				      IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE));
 	need(e->mr);
 	e->channel = ibv_create_comp_channel(e->ctx);
 	need(e->channel);
 	e->scq = ibv_create_cq(e->ctx, or_default(how->cqe, 256), NULL, e->channel, 0);
-	e->rcq = ibv_create_cq(e->ctx, or_default(how->cqe, 256), NULL, e->channel, 0);
+	e->cq_lent = how->rcq;
+	e->rcq = how->rcq;
+	if (!e->rcq)
+		e->rcq = ibv_create_cq(e->ctx, or_default(how->cqe, 256), NULL, e->channel, 0);
 	need(e->scq && e->rcq);
 	init.send_cq = e->scq;
 	init.recv_cq = e->rcq;
+	init.srq = how->srq;
 	e->qp = ibv_create_qp(e->pd, &init);
 	if (!e->qp)
 		die("no QP: %s", strerror(errno));
@@ -138,7 +144,8 @@ void end_unmake(struct end *e)
 	if (e->qp)
 		verb(ibv_destroy_qp(e->qp));
 	verb(ibv_destroy_cq(e->scq));
-	verb(ibv_destroy_cq(e->rcq));
+	if (!e->cq_lent)
+		verb(ibv_destroy_cq(e->rcq));
 	verb(ibv_destroy_comp_channel(e->channel));
 	verb(ibv_dereg_mr(e->mr));
 	verb(ibv_dealloc_pd(e->pd));
@@ -153,7 +160,8 @@ void end_init(struct end *e)
 		.qp_state = IBV_QPS_INIT,
 		.port_num = 1,
 		.qkey = QKEY,
-		.qp_access_flags = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE,
+		.qp_access_flags = or_default(e->qp_access, IBV_ACCESS_REMOTE_READ |
+					      IBV_ACCESS_REMOTE_WRITE),
 	};
 
 	verb(ibv_modify_qp(e->qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
@@ -424,9 +432,22 @@ bool same(const uint8_t *data, size_t len, size_t pos)
  * Program
  */
 
+void run_test(const struct test *list, const char *name, struct end *a, struct end *b,
+	      const char *arg)
+{
+	for (; list->name; list++)
+		if (!strcmp(list->name, name))
+			return list->run(a, b, arg);
+	die("no test %s", name);
+}
+
 int main(int argc, char **argv)
 {
-	const struct test *lists[] = { data_tests, error_tests, qp_tests, process_tests, fault_tests };
+	const struct test *lists[] = {
+		data_tests, error_tests, qp_tests, process_tests, srq_tests, event_tests,
+		window_tests, atomic_tests, rereg_tests, odp_tests, dmabuf_tests,
+		huge_tests, fault_tests,
+	};
 	struct end a = {}, b = {};
 	const struct test *test;
 	size_t i;

@@ -25,10 +25,12 @@ struct end {
 	int			gid_index;
 	union ibv_gid		gid;
 	enum ibv_mtu		mtu;		/* of the port */
+	int			qp_access;	/* [READ and WRITE] */
 	struct ibv_pd		*pd;
 	struct ibv_comp_channel	*channel;
 	struct ibv_cq		*scq;
 	struct ibv_cq		*rcq;
+	bool			cq_lent;	/* rcq is how.rcq */
 	struct ibv_qp		*qp;
 	struct ibv_mr		*mr;
 	uint8_t			*buf;
@@ -51,6 +53,8 @@ struct how {
 	int		rnr_retry;	/* [7], NO_RETRY for 0 */
 	int		rnr_timer;	/* [12: 0.64 ms] */
 	uint32_t	psn;		/* [0x123456] */
+	struct ibv_srq	*srq;		/* of the receiver: not for both */
+	struct ibv_cq	*rcq;		/* likewise; it stays the caller's */
 	bool		unsignaled;	/* only what asks for it is signaled */
 };
 
@@ -115,6 +119,14 @@ struct test {
 	bool		lone;		/* needs one device only */
 };
 
-extern const struct test data_tests[], error_tests[], qp_tests[], process_tests[], fault_tests[];
+/* Rights that all MRs of end_make() have beside those of the test. */
+extern int more_access;
+
+void run_test(const struct test *list, const char *name, struct end *a, struct end *b,
+	      const char *arg);
+
+extern const struct test data_tests[], error_tests[], qp_tests[], process_tests[], srq_tests[],
+			  event_tests[], window_tests[], atomic_tests[], rereg_tests[],
+			  odp_tests[], dmabuf_tests[], huge_tests[], fault_tests[];
 
 #endif /* VERBS_H */

@@ -11,25 +11,6 @@ setup()
 	check setup_pair 4500 || return
 }
 
-verbs()
-{
-	helper verbs || return
-	check timeout $((60 * slow)) "$here/verbs" "$1" "$link1" "$gid1" "$link2" "$gid2" ${2:+"$2"}
-}
-
-lone()
-{
-	helper verbs || return
-	check timeout $((60 * slow)) "$here/verbs" "$1" "$link1" "$gid1"
-}
-
-# both ends on one device
-own_address()
-{
-	helper verbs || return
-	check timeout $((60 * slow)) "$here/verbs" "$1" "$link1" "$gid1" "$link1" "$gid1"
-}
-
 begin
 run_tests \
 	"verbs sizes 4096" \

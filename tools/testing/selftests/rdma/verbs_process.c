@@ -229,10 +229,31 @@ static void test_try_gid(struct end *e, struct end *unused, const char *arg)
 	end_unmake(e);
 }
 
+/*
+ * A connected QP of the first device that waits for a request that it has to
+ * refuse as invalid.  Prints "ready QPN".  It fails when none comes for a while.
+ */
+static void test_await_refusal(struct end *a, struct end *b, const char *arg)
+{
+	const struct how how = { .size = 65536 };
+	size_t i;
+
+	(void)arg;
+	pair_make(a, b, &how);
+	memset(a->buf, GUARD, a->size);
+	printf("ready %u\n", a->qp->qp_num);
+	need(poll_event(a, IBV_EVENT_QP_REQ_ERR, 20000));
+	need(end_get_state(a) == IBV_QPS_ERR);
+	for (i = 0; i < a->size; i++)
+		need(a->buf[i] == GUARD);
+	pair_unmake(a, b);
+}
+
 const struct test process_tests[] = {
 	{ "hold", test_hold, true },
 	{ "stream", test_stream },
 	{ "unanswered", test_unanswered },
+	{ "await_refusal", test_await_refusal },
 	{ "listen", test_listen, true },
 	{ "try_gid", test_try_gid, true },
 	{ }

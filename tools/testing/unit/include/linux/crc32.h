@@ -17,4 +17,7 @@ static inline u32 crc32_le(u32 crc, const void *p, size_t len)
 	return crc;
 }
 
+/* compat/rxe_compat_crc32.c */
+u32 compat_crc32_le(u32 crc, const void *p, size_t len);
+
 #endif /* _UNIT_LINUX_CRC32_H */

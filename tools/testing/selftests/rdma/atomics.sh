@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# RC atomics, exactly once whatever the network loses; ATOMIC WRITE and FLUSH
+# where kernel and library have them.  See verbs_atomic.c.
+
+. "$(dirname "$0")/lib.sh"
+
+setup()
+{
+	check setup_pair 1500 || return
+}
+
+verbs()
+{
+	local status=0 out
+
+	helper verbs || return
+	out=$(timeout $((60 * slow)) "$here/verbs" "$1" "$link1" "$gid1" "$link2" "$gid2" \
+		${2:+"$2"} 2>&1) || status=$?
+	case $status in
+	0) ;;
+	4) skip "${out##*$'\n'}" ;;
+	*) fail "verbs $1: status $status: $out" ;;
+	esac
+}
+
+# under TEST ARGUMENT OPTIONS OF NETEM...
+under()
+{
+	local test=$1 arg=$2
+
+	shift 2
+	modprobe -q sch_netem && command -v tc >/dev/null || { skip "no netem"; return; }
+	check tc -n "$ns1" qdisc replace dev "$dev1" root netem limit 10000 "$@" || return
+	check tc -n "$ns2" qdisc replace dev "$dev2" root netem limit 10000 "$@" || return
+	verbs "$test" "$arg"
+	check tc -n "$ns1" qdisc del dev "$dev1" root
+	check tc -n "$ns2" qdisc del dev "$dev2" root
+}
+
+perftest()
+{
+	check perf ib_atomic_bw "$ns1" "$link1" "$gid1" "$ns2" "$link2" "$gid2" "$ip1" -n 500 "$@"
+}
+
+latency()
+{
+	check perf ib_atomic_lat "$ns1" "$link1" "$gid1" "$ns2" "$link2" "$gid2" "$ip1" -n 200 "$@"
+}
+
+begin
+run_tests \
+	"verbs atomics" \
+	"verbs atomic_errors" \
+	"verbs exactly_once" \
+	"verbs atomic_write" \
+	"verbs flush_global" \
+	"under exactly_once 960 loss 3%" \
+	"under exactly_once 960 loss 10% duplicate 5% delay 1ms reorder 80%" \
+	"under atomic_write 200 loss 5% duplicate 5%" \
+	"under flush_global 1 loss 3%" \
+	"perftest -A FETCH_AND_ADD" \
+	"perftest -A CMP_AND_SWAP" \
+	"latency -A FETCH_AND_ADD"

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Tests of "verbs": atomics, ATOMIC WRITE and FLUSH. */
+#include "verbs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ATOMIC	(IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
+#define SKIP	4
+
+static struct how atomic_how = {
+	.size = 65536,
+	.mr_access = IBV_ACCESS_LOCAL_WRITE | ATOMIC,
+	.rd_atomic = 8,
+};
+
+static uint64_t *word(struct end *e, size_t offset)
+{
+	return (uint64_t *)(e->buf + offset);
+}
+
+static void atomic_pair(struct end *a, struct end *b)
+{
+	a->qp_access = ATOMIC;
+	b->qp_access = ATOMIC;
+	pair_make(a, b, &atomic_how);
+}
+
+/* The answer goes to offset @to of a's buffer. */
+static void post_atomic(struct end *a, struct end *b, enum ibv_wr_opcode op, uint64_t id,
+			size_t to, size_t at, uint64_t compare_add, uint64_t swap)
+{
+	struct ibv_sge sge = sge_at(a, to, 8);
+	struct ibv_send_wr wr = {
+		.wr_id = id, .opcode = op, .sg_list = &sge, .num_sge = 1,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.atomic = {
+			.remote_addr = (uintptr_t)b->buf + at,
+			.rkey = b->mr->rkey,
+			.compare_add = compare_add,
+			.swap = swap,
+		},
+	};
+
+	post_wr(a, &wr);
+}
+
+static void test_atomics(struct end *a, struct end *b, const char *arg)
+{
+	struct ibv_wc wc;
+
+	(void)arg;
+	atomic_pair(a, b);
+	*word(b, 8) = 100;
+	post_atomic(a, b, IBV_WR_ATOMIC_FETCH_AND_ADD, 1, 0, 8, 5, 0);
+	wc = wait_wc(a->scq);
+	need(wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_FETCH_ADD && wc.byte_len == 8);
+	need(*word(a, 0) == 100 && *word(b, 8) == 105);
+	post_atomic(a, b, IBV_WR_ATOMIC_FETCH_AND_ADD, 2, 0, 8, -106ULL, 0);
+	want_wc(a->scq, 2, IBV_WC_SUCCESS);
+	need(*word(a, 0) == 105 && *word(b, 8) == -1ULL);
+
+	post_atomic(a, b, IBV_WR_ATOMIC_CMP_AND_SWP, 3, 0, 8, 7, 0x1122334455667788);
+	wc = wait_wc(a->scq);
+	need(wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_COMP_SWAP);
+	need(*word(a, 0) == -1ULL && *word(b, 8) == -1ULL);
+	post_atomic(a, b, IBV_WR_ATOMIC_CMP_AND_SWP, 4, 0, 8, -1ULL, 0x1122334455667788);
+	want_wc(a->scq, 4, IBV_WC_SUCCESS);
+	need(*word(a, 0) == -1ULL && *word(b, 8) == 0x1122334455667788);
+	need(*word(b, 0) == 0 && *word(b, 16) == 0);
+	pair_unmake(a, b);
+}
+
+static void test_atomic_errors(struct end *a, struct end *b, const char *arg)
+{
+	struct ibv_mr *mr, *odd;
+
+	(void)arg;
+	atomic_pair(a, b);
+	/*
+	 * An aligned address of memory that is not: librxe does not post an
+	 * address that is not aligned.
+	 */
+	odd = ibv_reg_mr_iova(b->pd, b->buf + 4092, 4096, (uintptr_t)b->buf + 4096,
+			      IBV_ACCESS_LOCAL_WRITE | ATOMIC);
+	need(odd);
+	memset(b->buf, 0, b->size);
+	mr = b->mr;
+	b->mr = odd;
+	post_atomic(a, b, IBV_WR_ATOMIC_FETCH_AND_ADD, 1, 0, 4096, 1, 0);
+	b->mr = mr;
+	want_wc(a->scq, 1, IBV_WC_REM_INV_REQ_ERR);
+	want_event(b, IBV_EVENT_QP_REQ_ERR);
+	need(*word(b, 4096) == 0 && *word(b, 4088) == 0);
+	verb(ibv_dereg_mr(odd));
+	pair_unmake(a, b);
+
+	atomic_pair(a, b);
+	post_atomic(a, b, IBV_WR_ATOMIC_FETCH_AND_ADD, 1, 0, b->size, 1, 0);
+	want_wc(a->scq, 1, IBV_WC_REM_ACCESS_ERR);
+	pair_unmake(a, b);
+
+	b->qp_access = ATOMIC & ~IBV_ACCESS_REMOTE_ATOMIC;
+	pair_make(a, b, &atomic_how);
+	post_atomic(a, b, IBV_WR_ATOMIC_FETCH_AND_ADD, 1, 0, 0, 1, 0);
+	want_wc(a->scq, 1, IBV_WC_REM_INV_REQ_ERR);
+	need(*word(b, 0) == 0);
+	pair_unmake(a, b);
+}
+
+/*
+ * ARGUMENT: how many. Several QPs add to one word: each addition happens once,
+ * whatever is lost on the way. Each answer is one that nobody else has got.
+ */
+static void test_exactly_once(struct end *a, struct end *b, const char *arg)
+{
+	enum { QPS = 3, BATCH = 32 };
+	int total = arg ? atoi(arg) : 600, n = 0, i, q;
+	struct end as[QPS], bs[QPS];
+	uint8_t *seen = calloc(total + QPS * BATCH, 1);
+	struct end target;
+
+	need(seen);
+	a->qp_access = ATOMIC;
+	b->qp_access = ATOMIC;
+	for (q = 0; q < QPS; q++) {
+		as[q] = *a;
+		bs[q] = *b;
+		pair_make(&as[q], &bs[q], &atomic_how);
+	}
+	/* bs[0]'s word is everybody's: by MRs in each one's PD */
+	target = bs[0];
+	for (q = 1; q < QPS; q++) {
+		verb(ibv_dereg_mr(bs[q].mr));
+		bs[q].mr = ibv_reg_mr(bs[q].pd, target.buf, target.size, atomic_how.mr_access);
+		need(bs[q].mr);
+	}
+	while (n < total) {
+		for (q = 0; q < QPS; q++) {
+			struct end to = bs[q];
+
+			to.buf = target.buf;
+			for (i = 0; i < BATCH; i++)
+				post_atomic(&as[q], &to, IBV_WR_ATOMIC_FETCH_AND_ADD, i,
+					    i * 8, 64, 1, 0);
+		}
+		for (q = 0; q < QPS; q++)
+			for (i = 0; i < BATCH; i++) {
+				uint64_t old;
+
+				want_wc(as[q].scq, i, IBV_WC_SUCCESS);
+				old = *word(&as[q], i * 8);
+				if (old >= (uint64_t)(n + QPS * BATCH) || seen[old]++)
+					die("answer %llu came twice, or never can", (unsigned long long)old);
+			}
+		n += QPS * BATCH;
+	}
+	if (*word(&target, 64) != (uint64_t)n)
+		die("%d additions, but the word is %llu", n,
+		    (unsigned long long)*word(&target, 64));
+	for (q = 0; q < QPS; q++)
+		pair_unmake(&as[q], &bs[q]);
+	free(seen);
+}
+
+#define CAP_ATOMIC_WRITE	(1ULL << 40)
+#define CAP_FLUSH_GLOBAL	(1ULL << 38)
+
+static bool has_cap(struct end *e, uint64_t cap)
+{
+	struct ibv_device_attr_ex attr = { };
+
+	verb(ibv_query_device_ex(e->ctx, NULL, &attr));
+	return attr.device_cap_flags_ex & cap;
+}
+
+/* Replace a's QP by one that has these builders. */
+static struct ibv_qp_ex *make_ex(struct end *a, struct end *b, uint64_t ops, int access)
+{
+	struct ibv_qp_init_attr_ex init = {
+		.qp_type = IBV_QPT_RC, .sq_sig_all = 1,
+		.cap = { .max_send_wr = 64, .max_recv_wr = 64, .max_send_sge = 1,
+			 .max_recv_sge = 1 },
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.send_ops_flags = ops,
+	};
+	struct how how = atomic_how;
+
+	how.mr_access |= access;
+	a->qp_access = b->qp_access = ATOMIC | access;
+	end_make(a, &how);
+	end_make(b, &how);
+	verb(ibv_destroy_qp(a->qp));
+	init.pd = a->pd;
+	init.send_cq = a->scq;
+	init.recv_cq = a->rcq;
+	a->qp = ibv_create_qp_ex(a->ctx, &init);
+	if (!a->qp)
+		die("no extended QP: %s", strerror(errno));
+	pair_connect(a, b, &how);
+	return ibv_qp_to_qp_ex(a->qp);
+}
+
+static void post_atomic_write(struct ibv_qp_ex *qpx, struct end *b, uint32_t rkey, size_t at,
+			      uint64_t value)
+{
+	ibv_wr_start(qpx);
+	qpx->wr_id = 1;
+	qpx->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_atomic_write(qpx, rkey, (uintptr_t)b->buf + at, &value);
+	verb(ibv_wr_complete(qpx));
+}
+
+static void test_atomic_write(struct end *a, struct end *b, const char *arg)
+{
+	int rounds = arg ? atoi(arg) : 100, i;
+	struct ibv_qp_ex *qpx;
+	struct ibv_wc wc;
+
+	if (!has_cap(b, CAP_ATOMIC_WRITE)) {
+		printf("this kernel has no ATOMIC WRITE\n");
+		exit(SKIP);
+	}
+	qpx = make_ex(a, b, IBV_QP_EX_WITH_ATOMIC_WRITE, 0);
+	for (i = 0; i < rounds; i++) {
+		post_atomic_write(qpx, b, b->mr->rkey, 8, 0x0102030405060708 * i);
+		wc = wait_wc(a->scq);
+		need(wc.status == IBV_WC_SUCCESS && wc.wr_id == 1);
+		need(wc.opcode == IBV_WC_ATOMIC_WRITE);
+		need(*word(b, 8) == 0x0102030405060708 * i);
+	}
+	need(*word(b, 0) == 0 && *word(b, 16) == 0);
+	/* many at once: they take turns at the responder's resources */
+	for (i = 0; i < 64; i++)
+		post_atomic_write(qpx, b, b->mr->rkey, 8 * i, i + 1);
+	for (i = 0; i < 64; i++)
+		want_wc(a->scq, 1, IBV_WC_SUCCESS);
+	for (i = 0; i < 64; i++)
+		need(*word(b, 8 * i) == (uint64_t)i + 1);
+
+	post_atomic_write(qpx, b, b->mr->rkey, 4, 1);		/* not aligned */
+	want_wc(a->scq, 1, IBV_WC_REM_INV_REQ_ERR);
+	pair_unmake(a, b);
+	qpx = make_ex(a, b, IBV_QP_EX_WITH_ATOMIC_WRITE, 0);
+	post_atomic_write(qpx, b, b->mr->rkey, b->size, 1);
+	want_wc(a->scq, 1, IBV_WC_REM_ACCESS_ERR);
+	pair_unmake(a, b);
+	qpx = make_ex(a, b, IBV_QP_EX_WITH_ATOMIC_WRITE, 0);
+	post_atomic_write(qpx, b, b->mr->rkey ^ 0x100, 0, 1);
+	want_wc(a->scq, 1, IBV_WC_REM_ACCESS_ERR);
+	need(*word(b, 0) == 0);
+	pair_unmake(a, b);
+}
+
+#ifdef HAVE_WR_FLUSH
+#define FLUSH_GLOBAL		IBV_ACCESS_FLUSH_GLOBAL
+
+static void post_flush(struct ibv_qp_ex *qpx, struct end *b, uint32_t rkey, size_t at, size_t len,
+		       uint8_t type, uint8_t level)
+{
+	ibv_wr_start(qpx);
+	qpx->wr_id = 2;
+	qpx->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_flush(qpx, rkey, (uintptr_t)b->buf + at, len, type, level);
+	verb(ibv_wr_complete(qpx));
+}
+
+static void flush_fails(struct end *a, struct end *b, int qp_access, size_t at, size_t len,
+			uint8_t type, uint8_t level, enum ibv_wc_status status)
+{
+	struct ibv_qp_ex *qpx = make_ex(a, b, IBV_QP_EX_WITH_FLUSH, FLUSH_GLOBAL);
+	struct ibv_qp_attr attr = { .qp_access_flags = qp_access };
+
+	printf("flush of %zu at %zu, type %u, level %u\n", len, at, type, level);
+	verb(ibv_modify_qp(b->qp, &attr, IBV_QP_ACCESS_FLAGS));
+	post_flush(qpx, b, b->mr->rkey, at, len, type, level);
+	want_wc(a->scq, 2, status);
+	pair_unmake(a, b);
+}
+
+static void test_flush_global(struct end *a, struct end *b, const char *arg)
+{
+	struct ibv_qp_ex *qpx;
+	struct ibv_wc wc;
+	int i;
+
+	(void)arg;
+	if (!has_cap(b, CAP_FLUSH_GLOBAL)) {
+		printf("this kernel has no FLUSH\n");
+		exit(SKIP);
+	}
+	qpx = make_ex(a, b, IBV_QP_EX_WITH_FLUSH | IBV_QP_EX_WITH_RDMA_WRITE, FLUSH_GLOBAL);
+	for (i = 0; i < 40; i++) {
+		memset(a->buf, i + 1, 20000);
+		ibv_wr_start(qpx);
+		qpx->wr_id = 3;
+		qpx->wr_flags = IBV_SEND_SIGNALED;
+		ibv_wr_rdma_write(qpx, b->mr->rkey, (uintptr_t)b->buf);
+		ibv_wr_set_sge(qpx, a->mr->lkey, (uintptr_t)a->buf, 20000);
+		verb(ibv_wr_complete(qpx));
+		if (i & 1)
+			post_flush(qpx, b, b->mr->rkey, 0, 20000, IBV_FLUSH_GLOBAL, IBV_FLUSH_RANGE);
+		else	/* address and length do not count */
+			post_flush(qpx, b, b->mr->rkey, 1 << 30, 1 << 30, IBV_FLUSH_GLOBAL,
+				   IBV_FLUSH_MR);
+		want_wc(a->scq, 3, IBV_WC_SUCCESS);
+		wc = wait_wc(a->scq);
+		need(wc.status == IBV_WC_SUCCESS && wc.wr_id == 2 && wc.opcode == IBV_WC_FLUSH);
+		need(b->buf[0] == i + 1 && b->buf[19999] == i + 1);
+	}
+	pair_unmake(a, b);
+
+	flush_fails(a, b, ATOMIC | FLUSH_GLOBAL, 60000, 10000, IBV_FLUSH_GLOBAL, IBV_FLUSH_RANGE,
+		    IBV_WC_REM_ACCESS_ERR);
+	flush_fails(a, b, ATOMIC | FLUSH_GLOBAL | IBV_ACCESS_FLUSH_PERSISTENT, 0, 100,
+		    IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE, IBV_WC_REM_ACCESS_ERR);
+	flush_fails(a, b, ATOMIC, 0, 100, IBV_FLUSH_GLOBAL, IBV_FLUSH_RANGE,
+		    IBV_WC_REM_INV_REQ_ERR);
+	flush_fails(a, b, ATOMIC | FLUSH_GLOBAL, 0, 100, 0, IBV_FLUSH_RANGE,
+		    IBV_WC_REM_INV_REQ_ERR);
+	flush_fails(a, b, ATOMIC | FLUSH_GLOBAL, 0, 100, IBV_FLUSH_GLOBAL, 2,
+		    IBV_WC_REM_INV_REQ_ERR);
+
+	/* what is not persistent cannot be registered as if it were */
+	end_make(a, &atomic_how);
+	need(!ibv_reg_mr(a->pd, a->buf, a->size, IBV_ACCESS_LOCAL_WRITE |
+			 IBV_ACCESS_FLUSH_PERSISTENT) && errno == EINVAL);
+	end_unmake(a);
+}
+#else
+static void test_flush_global(struct end *a, struct end *b, const char *arg)
+{
+	(void)a;
+	(void)b;
+	(void)arg;
+	printf("this libibverbs has no ibv_wr_flush()\n");
+	exit(SKIP);
+}
+#endif
+
+const struct test atomic_tests[] = {
+	{ "atomics", test_atomics },
+	{ "atomic_errors", test_atomic_errors },
+	{ "exactly_once", test_exactly_once },
+	{ "atomic_write", test_atomic_write },
+	{ "flush_global", test_flush_global },
+	{ }
+};

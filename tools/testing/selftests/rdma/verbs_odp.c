@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests of "verbs" with memory that is not pinned (on-demand paging): the
+ * process takes pages away while they are used.
+ */
+#define _GNU_SOURCE
+#include "verbs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#if __has_include("../../../rdma/reg_dmabuf_mr.h")
+#include "../../../rdma/reg_dmabuf_mr.h"
+#define HAVE_UVERBS_CALL
+#endif
+
+#define KI	1024
+#define MI	(KI * KI)
+#define ACCESS	(IBV_ACCESS_ON_DEMAND | IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | \
+		 IBV_ACCESS_REMOTE_WRITE)
+
+static void need_caps(struct end *e)
+{
+	struct ibv_device_attr_ex attr;
+
+	verb(ibv_query_device_ex(e->ctx, NULL, &attr));
+	need(attr.odp_caps.general_caps & IBV_ODP_SUPPORT);
+	need(attr.odp_caps.per_transport_caps.rc_odp_caps & IBV_ODP_SUPPORT_SEND);
+	need(attr.odp_caps.per_transport_caps.rc_odp_caps & IBV_ODP_SUPPORT_WRITE);
+	need(attr.odp_caps.per_transport_caps.rc_odp_caps & IBV_ODP_SUPPORT_READ);
+	need(attr.odp_caps.per_transport_caps.ud_odp_caps & IBV_ODP_SUPPORT_RECV);
+	need(!(attr.odp_caps.general_caps & IBV_ODP_SUPPORT_IMPLICIT));
+}
+
+/* ARGUMENT: a test that moves data; both ends have on-demand memory */
+static void test_odp(struct end *a, struct end *b, const char *arg)
+{
+	need_caps(a);
+	more_access = IBV_ACCESS_ON_DEMAND;
+	run_test(data_tests, arg, a, b, NULL);
+}
+
+/* Gives all pages back; what is read next are zeros. */
+static void discard(struct end *e)
+{
+	need(!madvise(e->buf, e->size, MADV_DONTNEED));
+}
+
+static void transfer(struct end *a, struct end *b, enum ibv_wr_opcode op, size_t len)
+{
+	post_send(a, op, 1, 0, len, b);
+	want_wc(a->scq, 1, IBV_WC_SUCCESS);
+}
+
+/* A page that went and came again is another one. */
+static void test_odp_discard(struct end *a, struct end *b, const char *arg)
+{
+	const struct how how = { .mr_access = ACCESS };
+	const size_t len = 300 * KI + 5;
+	size_t i;
+
+	(void)arg;
+	pair_make(a, b, &how);
+	for (i = 0; i < 10; i++) {
+		fill(a->buf, len, i);
+		transfer(a, b, IBV_WR_RDMA_WRITE, len);
+		need(same(b->buf, len, i));
+		discard(b);
+		transfer(a, b, IBV_WR_RDMA_READ, len);
+		need(a->buf[0] == 0 && !memcmp(a->buf, a->buf + 1, len - 1));
+
+		fill(b->buf, len, i + 7);
+		discard(a);
+		transfer(a, b, IBV_WR_RDMA_READ, len);
+		need(same(a->buf, len, i + 7));
+	}
+	pair_unmake(a, b);
+}
+
+/* Pages go all the time; each message arrives whole once nothing takes them. */
+static void test_odp_race(struct end *a, struct end *b, const char *arg)
+{
+	const struct how how = { .mr_access = ACCESS, .timeout = 18 };
+	double end = seconds() + (arg ? atof(arg) : 3);
+	enum { DEPTH = 8, LEN = 100 * KI };
+	int posted = 0, done = 0, i;
+	struct ibv_wc wc;
+
+	pair_make(a, b, &how);
+	while (seconds() < end || done < posted) {
+		while (posted - done < DEPTH && seconds() < end) {
+			i = posted++ % DEPTH;
+			post_send(a, i % 2 ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ, i, i * LEN,
+				  LEN, b);
+		}
+		need(!madvise(a->buf + posted % 64 * 4 * KI, 512 * KI, MADV_DONTNEED));
+		need(!madvise(b->buf + posted % 32 * 4 * KI, 512 * KI, MADV_DONTNEED));
+		while (ibv_poll_cq(a->scq, 1, &wc) == 1) {
+			need(wc.status == IBV_WC_SUCCESS);
+			done++;
+		}
+	}
+	printf("%d messages\n", done);
+	need(done > DEPTH);
+	fill(a->buf, a->size, 3);
+	transfer(a, b, IBV_WR_RDMA_WRITE, a->size);
+	need(same(b->buf, a->size, 3));
+	pair_unmake(a, b);
+}
+
+/* The MR belongs to the parent's memory; the child has a copy from its birth. */
+static void test_odp_fork(struct end *a, struct end *b, const char *arg)
+{
+	/* while pages are brought nothing is acknowledged */
+	const struct how how = { .mr_access = ACCESS, .timeout = 18 };
+	int go[2], status, i;
+	pid_t child;
+	char byte;
+
+	(void)arg;
+	pair_make(a, b, &how);
+	for (i = 0; i < 5; i++) {
+		fill(a->buf, a->size, i);
+		transfer(a, b, IBV_WR_RDMA_WRITE, a->size);
+		need(!pipe(go));
+		child = fork();
+		need(child >= 0);
+		if (!child) {
+			/* after the parent has got something new */
+			need(read(go[0], &byte, 1) == 1);
+			_exit(same(b->buf, b->size, i) ? 0 : 2);
+		}
+		fill(a->buf, a->size, i + 100);
+		transfer(a, b, IBV_WR_RDMA_WRITE, a->size);
+		need(same(b->buf, b->size, i + 100));
+		need(write(go[1], "", 1) == 1);
+		need(waitpid(child, &status, 0) == child);
+		need(WIFEXITED(status) && !WEXITSTATUS(status));
+		close(go[0]);
+		close(go[1]);
+	}
+	pair_unmake(a, b);
+}
+
+/* What is not mapped, or not for writing, is an error of who named it. */
+static void test_odp_unmapped(struct end *a, struct end *b, const char *arg)
+{
+	const struct how how = { .mr_access = ACCESS };
+
+	(void)arg;
+	pair_make(a, b, &how);
+	need(!munmap(b->buf + 64 * KI, 4 * KI));
+	transfer(a, b, IBV_WR_RDMA_WRITE, 64 * KI);
+	post_send(a, IBV_WR_RDMA_WRITE, 2, 60 * KI, 5 * KI, b);
+	want_wc(a->scq, 2, IBV_WC_REM_ACCESS_ERR);
+	pair_unmake(a, b);
+
+	pair_make(a, b, &how);
+	need(!munmap(b->buf + 64 * KI, 4 * KI));
+	post_send(a, IBV_WR_RDMA_READ, 3, 0, 128 * KI, b);
+	want_wc(a->scq, 3, IBV_WC_REM_ACCESS_ERR);
+	pair_unmake(a, b);
+
+	pair_make(a, b, &how);
+	need(!mprotect(b->buf, 4 * KI, PROT_READ));
+	transfer(a, b, IBV_WR_RDMA_READ, 4 * KI);
+	post_send(a, IBV_WR_RDMA_WRITE, 4, 0, 8, b);
+	want_wc(a->scq, 4, IBV_WC_REM_ACCESS_ERR);
+	pair_unmake(a, b);
+
+	pair_make(a, b, &how);
+	need(!munmap(a->buf + 64 * KI, 4 * KI));
+	post_send(a, IBV_WR_RDMA_WRITE, 5, 0, 128 * KI, b);
+	want_wc(a->scq, 5, IBV_WC_LOC_PROT_ERR);
+	pair_unmake(a, b);
+
+	pair_make(a, b, &how);
+	need(!munmap(b->buf, 4 * KI));
+	post_recv(b, 6, 0, KI);
+	post_send(a, IBV_WR_SEND, 7, 0, KI, b);
+	want_wc(b->rcq, 6, IBV_WC_LOC_PROT_ERR);
+	want_wc(a->scq, 7, IBV_WC_REM_OP_ERR);
+	pair_unmake(a, b);
+}
+
+/* What peers write gets to the file, and what is behind its end does not exist. */
+static void test_odp_file(struct end *a, struct end *b, const char *arg)
+{
+	const struct how how = { .mr_access = ACCESS };
+	static uint8_t data[64 * KI];
+	int fd = memfd_create("odp", 0);
+	uint8_t *map;
+
+	(void)arg;
+	need(fd >= 0 && !ftruncate(fd, 64 * KI));
+	pair_make(a, b, &how);
+	map = mmap(b->buf, 64 * KI, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+	need(map == b->buf);
+	fill(a->buf, 64 * KI, 11);
+	transfer(a, b, IBV_WR_RDMA_WRITE, 64 * KI);
+	need(pread(fd, data, 64 * KI, 0) == 64 * KI && same(data, 64 * KI, 11));
+
+	need(!madvise(b->buf, 64 * KI, MADV_PAGEOUT) || errno == EINVAL);
+	need(pread(fd, data, 64 * KI, 0) == 64 * KI && same(data, 64 * KI, 11));
+	memset(a->buf, 0, 64 * KI);
+	transfer(a, b, IBV_WR_RDMA_READ, 64 * KI);
+	need(same(a->buf, 64 * KI, 11));
+
+	need(!ftruncate(fd, 4 * KI));
+	post_send(a, IBV_WR_RDMA_WRITE, 2, 8 * KI, 8, b);
+	want_wc(a->scq, 2, IBV_WC_REM_ACCESS_ERR);
+	pair_unmake(a, b);
+	close(fd);
+}
+
+/* All of the address space at once is not offered. */
+static void test_odp_implicit(struct end *e, struct end *unused, const char *arg)
+{
+	const struct how how = { .size = 4 * KI };
+
+	(void)unused;
+	(void)arg;
+	end_make(e, &how);
+	errno = 0;
+	need(!ibv_reg_mr(e->pd, NULL, SIZE_MAX, ACCESS) && errno == EOPNOTSUPP);
+	end_unmake(e);
+}
+
+#ifdef HAVE_UVERBS_CALL
+static int advise(struct end *e, uint64_t advice, const struct ibv_sge *range)
+{
+	struct ib_uverbs_sge sge = {
+		.addr = range->addr, .length = range->length, .lkey = range->lkey
+	};
+	struct ib_uverbs_attr attrs[] = {
+		UVERBS_HANDLE(UVERBS_ATTR_ADVISE_MR_PD_HANDLE, e->pd->handle),
+		UVERBS_VALUE(UVERBS_ATTR_ADVISE_MR_ADVICE, 8, advice),
+		UVERBS_VALUE(UVERBS_ATTR_ADVISE_MR_FLAGS, 4, IB_UVERBS_ADVISE_MR_FLAG_FLUSH),
+		UVERBS_RESULT(UVERBS_ATTR_ADVISE_MR_SGE_LIST, sge),
+	};
+
+	return uverbs_call(e->ctx, UVERBS_OBJECT_MR, UVERBS_METHOD_ADVISE_MR, attrs,
+			   ARRAY_SIZE(attrs));
+}
+
+static size_t resident(const struct end *e)
+{
+	unsigned char there[KI];
+	size_t pages = 0, i;
+
+	need(e->size / (4 * KI) <= sizeof(there) && !mincore(e->buf, e->size, there));
+	for (i = 0; i < e->size / (4 * KI); i++)
+		pages += there[i] & 1;
+	return pages;
+}
+
+static void test_odp_prefetch(struct end *e, struct end *unused, const char *arg)
+{
+	const struct how how = { .mr_access = ACCESS };
+	const struct how pinned = { };
+	struct ibv_sge sge;
+
+	(void)unused;
+	(void)arg;
+	end_make(e, &how);
+	discard(e);
+	sge = sge_at(e, 100, 64 * KI);
+	verb(advise(e, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT, &sge));
+	need(resident(e) == 0);
+	verb(advise(e, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE, &sge));
+	need(resident(e) >= 17);
+	discard(e);
+	verb(advise(e, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH, &sge));
+
+	sge.lkey ^= 1;
+	need(advise(e, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH, &sge) == ENOENT);
+	sge = sge_at(e, e->size - 10, 11);
+	need(advise(e, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH, &sge) == EFAULT);
+	sge = sge_at(e, 0, 8);
+	need(advise(e, 77, &sge) == EOPNOTSUPP);
+	need(!munmap(e->buf, 4 * KI));
+	need(advise(e, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH, &sge) == EFAULT);
+	end_unmake(e);
+
+	end_make(e, &pinned);
+	sge = sge_at(e, 0, 8);
+	need(advise(e, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH, &sge) == EINVAL);
+	end_unmake(e);
+}
+#endif
+
+const struct test odp_tests[] = {
+	{ "odp", test_odp },
+	{ "odp_discard", test_odp_discard },
+	{ "odp_race", test_odp_race },
+	{ "odp_fork", test_odp_fork },
+	{ "odp_unmapped", test_odp_unmapped },
+	{ "odp_file", test_odp_file },
+	{ "odp_implicit", test_odp_implicit, true },
+#ifdef HAVE_UVERBS_CALL
+	{ "odp_prefetch", test_odp_prefetch, true },
+#endif
+	{ }
+};

@@ -312,7 +312,7 @@ static void rxe_device_setup(struct rxe_dev *rxe, struct net *net)
 {
 	struct ib_device *ibdev = &rxe->ibdev;
 
-	xa_init_flags(&rxe->mrs, XA_FLAGS_ALLOC1);
+	xa_init_flags(&rxe->mrs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
 	xa_init_flags(&rxe->mws, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH);
 	xa_init_flags(&rxe->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	mutex_init(&rxe->gid_mutex);

@@ -43,7 +43,7 @@
 #define RXE_KEY_LIMIT	XA_LIMIT(1, RXE_MW_INDEX_MIN - 1)
 
 /*
- * Publish a complete MR.  xa_alloc_cyclic() writes mr->index before lookups
+ * Publish a complete MR.  xa_alloc_cyclic_bh() writes mr->index before lookups
  * can see the MR; indices come again after 2^23 registrations only.  The lock
  * of the table is taken in process context alone: lookups need none.
  */
@@ -54,7 +54,8 @@ static int mr_publish(struct rxe_dev *rxe, struct rxe_mr *mr)
 	refcount_set(&mr->ref, 1);
 	init_completion(&mr->freed);
 	mr->variant = get_random_u8();
-	err = xa_alloc_cyclic(&rxe->mrs, &mr->index, mr, RXE_KEY_LIMIT, &rxe->mr_next, GFP_KERNEL);
+	err = xa_alloc_cyclic_bh(&rxe->mrs, &mr->index, mr, RXE_KEY_LIMIT, &rxe->mr_next,
+				 GFP_KERNEL);
 	if (err < 0)
 		return err == -EBUSY ? -ENOMEM : err;
 	mr->ibmr.lkey = rxe_mr_key(mr);
@@ -444,7 +445,7 @@ int rxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 
 	if (!mr_stop_windows(mr))
 		return -EBUSY;
-	xa_erase(&rxe->mrs, mr->index);
+	xa_erase_bh(&rxe->mrs, mr->index);
 	rxe_mr_put(mr);
 	wait_for_completion(&mr->freed);
 

@@ -152,6 +152,8 @@ void *rxe_odp_ptr(const struct rxe_odp *odp, u64 off, bool write)
 {
 	unsigned long page;
 
+	lockdep_assert_held_read(&odp->lock);
+
 	off += odp->offset;
 	page = odp->pages[off >> PAGE_SHIFT];
 	if (!odp_has(page, write))

@@ -49,14 +49,21 @@ struct rxe_odp *rxe_odp_create(u64 start, u64 length);
 /* Undo it; nobody copies any more.  NULL is fine.  Context: process, sleeps. */
 void rxe_odp_destroy(struct rxe_odp *odp);
 
-/* Pages stay where they are between these two.  Context: BH disabled. */
-static inline void rxe_odp_lock(struct rxe_odp *odp) __acquires(&odp->lock)
+/*
+ * Pages stay where they are between these two.  Whoever copies needs them for
+ * some MRs only, which sparse cannot follow: it is told that nothing is held.
+ *
+ * Context: BH disabled.
+ */
+static inline void rxe_odp_lock(struct rxe_odp *odp)
 {
 	read_lock(&odp->lock);
+	__release(&odp->lock);
 }
 
-static inline void rxe_odp_unlock(struct rxe_odp *odp) __releases(&odp->lock)
+static inline void rxe_odp_unlock(struct rxe_odp *odp)
 {
+	__acquire(&odp->lock);
 	read_unlock(&odp->lock);
 }
 
@@ -66,10 +73,11 @@ static inline void rxe_odp_unlock(struct rxe_odp *odp) __releases(&odp->lock)
  * @off:	of the byte in the range, checked by the caller
  * @write:	it will be written
  *
+ * Context: between rxe_odp_lock() and rxe_odp_unlock().
  * Return: the address, with the bytes up to the end of the page behind it;
  * NULL when the page must be faulted in first.
  */
-void *rxe_odp_ptr(const struct rxe_odp *odp, u64 off, bool write) __must_hold(&odp->lock);
+void *rxe_odp_ptr(const struct rxe_odp *odp, u64 off, bool write);
 
 /**
  * struct rxe_fault - what an executor waits for

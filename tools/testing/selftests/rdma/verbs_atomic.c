@@ -80,20 +80,20 @@ static void test_atomic_errors(struct end *a, struct end *b, const char *arg)
 	(void)arg;
 	atomic_pair(a, b);
 	/*
-	 * An aligned address of memory that is not: librxe does not post an
-	 * address that is not aligned.
+	 * An aligned address of memory that is not, which only a zero-based MR
+	 * has: librxe does not post an address that is not aligned.
 	 */
-	odd = ibv_reg_mr_iova(b->pd, b->buf + 4092, 4096, (uintptr_t)b->buf + 4096,
-			      IBV_ACCESS_LOCAL_WRITE | ATOMIC);
+	odd = ibv_reg_mr_iova(b->pd, b->buf + 4, 4096, 4,
+			      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ZERO_BASED | ATOMIC);
 	need(odd);
 	memset(b->buf, 0, b->size);
 	mr = b->mr;
 	b->mr = odd;
-	post_atomic(a, b, IBV_WR_ATOMIC_FETCH_AND_ADD, 1, 0, 4096, 1, 0);
+	post_atomic(a, b, IBV_WR_ATOMIC_FETCH_AND_ADD, 1, 0, 8 - (uintptr_t)b->buf, 1, 0);
 	b->mr = mr;
 	want_wc(a->scq, 1, IBV_WC_REM_INV_REQ_ERR);
 	want_event(b, IBV_EVENT_QP_REQ_ERR);
-	need(*word(b, 4096) == 0 && *word(b, 4088) == 0);
+	need(*word(b, 8) == 0 && *word(b, 16) == 0);
 	verb(ibv_dereg_mr(odd));
 	pair_unmake(a, b);
 

@@ -141,7 +141,7 @@ static void test_srq(struct end *a, struct end *b, const char *arg)
 	enum { MESSAGES = 200 };
 	const struct how how = { .rnr_timer = 1 };
 	uint32_t sent[NR_QPS] = { }, done[NR_QPS] = { }, seq[NR_QPS] = { };
-	int i, n, num = arg ? atoi(arg) : NR_QPS;
+	int i, n, all = 0, num = arg ? atoi(arg) : NR_QPS;
 	struct hub h;
 
 	hub_make(&h, a, b, num, 16, &how);
@@ -158,8 +158,12 @@ static void test_srq(struct end *a, struct end *b, const char *arg)
 			if (sent[i] < MESSAGES && sent[i] - done[i] < 4) {
 				hub_send(&h, i, sent[i], hub_len(i, sent[i]));
 				sent[i]++;
+				all++;
 			}
 		}
+		/* all may have been received before the senders know */
+		if (n == all)
+			continue;
 		hub_post(&h, hub_recv(&h, seq));
 		n++;
 	}

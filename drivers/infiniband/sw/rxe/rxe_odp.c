@@ -6,6 +6,7 @@
  * by a mutex, which a softirq cannot take, so each packet would have to go
  * through a work item.
  */
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/hmm.h>
 #include <linux/minmax.h>
@@ -161,8 +162,22 @@ void *rxe_odp_ptr(const struct rxe_odp *odp, u64 off, bool write)
 	return page_address(hmm_pfn_to_page(page)) + offset_in_page(off);
 }
 
-/* Return: -EAGAIN: the process changed its memory meanwhile. */
-static int odp_fault_try(struct rxe_odp *odp, u64 first, unsigned int n, unsigned long req)
+/*
+ * An executor must not wait for the lock of the process's memory: a thread that
+ * maps a ring may hold it, and wait for the device, which waits for the executor.
+ */
+static int odp_mmap_lock(struct mm_struct *mm, bool wait)
+{
+	if (wait)
+		mmap_read_lock(mm);
+	else if (!mmap_read_trylock(mm))
+		return -EBUSY;
+	return 0;
+}
+
+/* Return: -EAGAIN: the process changed its memory meanwhile; -EBUSY: locked, and not @wait. */
+static int odp_fault_try(struct rxe_odp *odp, u64 first, unsigned int n, unsigned long req,
+			 bool wait)
 {
 	unsigned long pages[RXE_ODP_BATCH];
 	struct hmm_range range = {
@@ -176,7 +191,9 @@ static int odp_fault_try(struct rxe_odp *odp, u64 first, unsigned int n, unsigne
 	int err;
 
 	range.notifier_seq = mmu_interval_read_begin(&odp->notifier);
-	mmap_read_lock(mm);
+	err = odp_mmap_lock(mm, wait);
+	if (err)
+		return err;
 	err = hmm_range_fault(&range);
 	mmap_read_unlock(mm);
 	if (err)
@@ -191,23 +208,24 @@ static int odp_fault_try(struct rxe_odp *odp, u64 first, unsigned int n, unsigne
 	return err;
 }
 
-static int odp_fault_batch(struct rxe_odp *odp, u64 first, unsigned int n, unsigned long req)
+static int odp_fault_batch(struct rxe_odp *odp, u64 first, unsigned int n, unsigned long req,
+			   bool wait)
 {
 	int err;
 
 	do {
 		cond_resched();
-		err = odp_fault_try(odp, first, n, req);
+		err = odp_fault_try(odp, first, n, req, wait);
 	} while (err == -EAGAIN);
-	return err == -ENOMEM ? -ENOMEM : err ? -EFAULT : 0;
+	return err && err != -ENOMEM && err != -EBUSY ? -EFAULT : err;
 }
 
 /*
  * Bring pages into the mirror; one may be gone again when this returns.
  * Return: 0; -EFAULT: the process is gone, or has nothing there that allows
- * this; -ENOMEM.
+ * this; -ENOMEM; -EBUSY: see odp_mmap_lock().
  */
-static int odp_fault(struct rxe_odp *odp, u64 off, u64 len, unsigned long req)
+static int odp_fault(struct rxe_odp *odp, u64 off, u64 len, unsigned long req, bool wait)
 {
 	struct mm_struct *mm = odp->notifier.mm;
 	u64 i = (odp->offset + off) >> PAGE_SHIFT;
@@ -219,7 +237,7 @@ static int odp_fault(struct rxe_odp *odp, u64 off, u64 len, unsigned long req)
 		return -EFAULT;
 	for (; i < end && !err; i += n) {
 		n = min_t(u64, end - i, RXE_ODP_BATCH);
-		err = odp_fault_batch(odp, i, n, req);
+		err = odp_fault_batch(odp, i, n, req, wait);
 	}
 	mmput(mm);
 	return err;
@@ -259,12 +277,18 @@ void rxe_fault_handle(struct rxe_fault *f)
 		return;		/* the executor will find that out */
 	if (mr->odp) {
 		off = f->va - mr->iova;
-		f->err = odp_fault(mr->odp, off, f->len, req);
+		f->err = odp_fault(mr->odp, off, f->len, req, false);
+		if (f->err == -EBUSY) {		/* the executor comes again */
+			f->err = 0;
+			usleep_range(50, 200);
+			goto put;
+		}
 		off += f->len;
 		ahead = min_t(u64, mr->length - off, RXE_FAULT_AHEAD);
 		if (!f->err && ahead)
-			odp_fault(mr->odp, off, ahead, req);
+			odp_fault(mr->odp, off, ahead, req, false);
 	}
+put:
 	rxe_mr_put(mr);
 }
 
@@ -286,7 +310,7 @@ static int advise_sge(struct rxe_pd *pd, const struct ib_sge *sge, unsigned long
 		return -ENOENT;
 	}
 	if (mr->odp)
-		err = odp_fault(mr->odp, sge->addr - mr->iova, sge->length, req);
+		err = odp_fault(mr->odp, sge->addr - mr->iova, sge->length, req, true);
 	rxe_mr_put(mr);
 	return err;
 }

@@ -8,7 +8,7 @@
 
 setup()
 {
-	check setup_pair 1500 || return
+	check setup_pair 1500 && fixed_neighbours
 }
 
 verbs()

@@ -754,6 +754,16 @@ ping()
 	run_pair "$ns1" "$ns2" cm_listens
 }
 
+# fixed_neighbours: the pair's MAC addresses, known for ever.  The RDMA core gives
+# up after a second, when an ARP request or its answer is lost.
+fixed_neighbours()
+{
+	check ip -n "$ns1" neigh replace "$ip2" dev "$dev1" nud permanent \
+		lladdr "$(in_ns "$ns2" cat "/sys/class/net/$dev2/address")" || return
+	check ip -n "$ns2" neigh replace "$ip1" dev "$dev2" nud permanent \
+		lladdr "$(in_ns "$ns1" cat "/sys/class/net/$dev1/address")"
+}
+
 # answers NAMESPACE ADDRESS: it can be reached by IP. After carrier came back,
 # the peer's queues drop everything for up to a second, which is half of the
 # time that rping allows for an answer to its ARP request.

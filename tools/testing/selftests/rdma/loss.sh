@@ -10,7 +10,7 @@
 setup()
 {
 	require_netem || return
-	check setup_pair 1500 || return
+	check setup_pair 1500 && fixed_neighbours
 }
 
 require_netem()

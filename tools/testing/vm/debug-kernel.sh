@@ -79,7 +79,7 @@ kernel_key() {
 	} | sha256sum | cut -c 1-16
 }
 
-# In a chroot of the root, with DIR: DIR/work/src becomes DIR/modules and the rest.
+# In a chroot of the root, with DIR: "work" in it becomes DIR/modules and the rest.
 # install-extmod-build is what the kernel's own packages of headers are made with.
 # shellcheck disable=SC2016 # for the inner shell
 inside='

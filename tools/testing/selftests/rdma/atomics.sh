@@ -13,16 +13,7 @@ setup()
 
 verbs()
 {
-	local status=0 out
-
-	helper verbs || return
-	out=$(timeout $((60 * slow)) "$here/verbs" "$1" "$link1" "$gid1" "$link2" "$gid2" \
-		${2:+"$2"} 2>&1) || status=$?
-	case $status in
-	0) ;;
-	4) skip "${out##*$'\n'}" ;;
-	*) fail "verbs $1: status $status: $out" ;;
-	esac
+	verbs_or_skip "$1" "$link1" "$gid1" "$link2" "$gid2" ${2:+"$2"}
 }
 
 # under TEST ARGUMENT OPTIONS OF NETEM...

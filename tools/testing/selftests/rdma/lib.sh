@@ -802,6 +802,27 @@ own_address()
 	check timeout $((60 * slow)) "$here/verbs" "$1" "$link1" "$gid1" "$link1" "$gid1"
 }
 
+# verbs_or_skip TEST ARGUMENT...: skips what the program was built without, or what
+# ends with status 4, and says why
+verbs_or_skip()
+{
+	local out=$tmp/verbs.out status
+
+	helper verbs || return
+	"$here/verbs" list | grep -qx "$1" || {
+		skip "verbs was built without it"
+		return
+	}
+	timeout $((60 * slow)) "$here/verbs" "$@" >"$out" 2>&1
+	status=$?
+	if [ $status -eq 4 ]; then
+		skip "$(tail -n 1 "$out")"
+	elif [ $status -ne 0 ]; then
+		fail "verbs $1: status $status"
+		diag_file "$out"
+	fi
+}
+
 #
 # Module
 #

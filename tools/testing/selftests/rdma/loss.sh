@@ -38,12 +38,6 @@ no_netem()
 	check tc -n "$ns2" qdisc del dev "$dev2" root
 }
 
-verbs()
-{
-	helper verbs || return
-	check timeout $((60 * slow)) "$here/verbs" "$1" "$link1" "$gid1" "$link2" "$gid2" "$2"
-}
-
 # with OPTIONS...: traffic of all kinds. Not rping and ibv_rc_pingpong: they have no
 # end that survives the loss of their last message or its acknowledgement.
 with()

@@ -30,11 +30,15 @@ def icrc_ok(ip):
 
 
 def packets(data):
+    if len(data) < 24:
+        return
     magic = struct.unpack_from("<I", data)[0]
     order = "<" if magic in (0xa1b2c3d4, 0xa1b23c4d) else ">"
     pos = 24
     while pos + 16 <= len(data):
         length = struct.unpack_from(order + "I", data, pos + 8)[0]
+        if pos + 16 + length > len(data):
+            return
         yield data[pos + 16:pos + 16 + length]
         pos += 16 + length
 

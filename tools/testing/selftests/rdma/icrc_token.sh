@@ -61,18 +61,30 @@ proven_peers_send_tokens()
 	equal 0 "$(counter "$a_link2" drop_icrc)" "drop_icrc of the second link"
 }
 
+sent()
+{
+	echo $(($(counter "$a_link1" sent_pkts) + $(counter "$a_link2" sent_pkts)))
+}
+
+# captured PCAP NUMBER: so many packets are in it
+captured()
+{
+	read -r _ right _ wrong <<<"$(python3 "$here/icrc_check.py" "$1")"
+	[ "$((right + wrong))" -ge "$2" ]
+}
+
 # icrcs COMMAND...: sets right and wrong, of the packets that COMMAND lets arrive
 icrcs()
 {
-	local dev pcap=$tmp/pcap.$((out_nr += 1))
+	local dev before pcap=$tmp/pcap.$((out_nr += 1))
 
 	dev=$(ip -n "$a_ns1" -o link show type veth | sed 's/^[0-9]*: \([^@:]*\).*/\1/')
 	start "$a_ns1" "$pcap.log" 60 tcpdump -i "$dev" -U -w "$pcap" udp port 4791
 	check poll_until 10 file_has "$pcap.log" "listening on" || return 1
+	before=$(sent)
 	"$@"
-	nap
+	check poll_until 10 captured "$pcap" $(($(sent) - before))
 	stop "$started"
-	read -r _ right _ wrong <<<"$(python3 "$here/icrc_check.py" "$pcap")"
 	diag "right ICRCs: $right, others: $wrong"
 }
 

@@ -41,7 +41,6 @@ ipv6_global()
 ipv6_link_local()
 {
 	need_ipv6 || return
-	# duplicate address detection takes a second or two
 	check poll_until 10 have_link_local || return
 	between "$(link_local "$ns1" "$dev1")" "$(link_local "$ns2" "$dev2")"
 }

@@ -305,7 +305,9 @@ random_name()
 	printf '%s%08x\n' "$1" "$SRANDOM"
 }
 
-# setup_ns VARIABLE...: a new namespace for each, with a random name
+# setup_ns VARIABLE...: a new namespace for each, with a random name.  Addresses are
+# not probed for duplicates there: while the link-local one is, a second or two, the
+# RDMA core cannot ask for a neighbour.
 setup_ns()
 {
 	local _var _name
@@ -316,6 +318,8 @@ setup_ns()
 		namespaces+=("$_name")
 		printf -v "$_var" %s "$_name"
 		ip -n "$_name" link set lo up || return 1
+		! have_ipv6 || in_ns "$_name" sysctl -q net.ipv6.conf.all.accept_dad=0 \
+			net.ipv6.conf.default.accept_dad=0 || return 1
 	done
 }
 

@@ -18,6 +18,9 @@
 #   --timeout S     (600, 1800 with --debug) seconds until a VM that does not end is killed
 #   --append ARGS   more for the kernel's command line
 #   --plugin SPEC   load a TCG plugin (FILE[,NAME=VALUE...])
+#   --wire listen:FILE, --wire connect:FILE
+#                   a network card (virtio_net) that a socket in the file system
+#                   joins to that of another VM
 #   --console FILE  keep the console's log there; without it the log goes to a
 #                   temporary directory, kept if the run fails
 #   -v              say what happens, on stderr
@@ -34,7 +37,7 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-kernel='' intree='' counted='' cpus='' mem='' timeout='' append='' plugin='' console='' verbose=''
+kernel='' intree='' counted='' cpus='' mem='' timeout='' append='' plugin='' wire='' console='' verbose=''
 while [ $# -gt 0 ]; do
 	case $1 in
 	--kernel) kernel=${2-}; shift ;;
@@ -46,6 +49,7 @@ while [ $# -gt 0 ]; do
 	--timeout) timeout=${2-}; shift ;;
 	--append) append=${2-}; shift ;;
 	--plugin) plugin=${2-}; shift ;;
+	--wire) wire=${2-}; shift ;;
 	--console) console=${2-}; shift ;;
 	-v) verbose=1 ;;
 	-h|--help) sed -n '4,/^$/s/^# \{0,1\}//p' "$0"; exit 0 ;;
@@ -168,6 +172,15 @@ else
 fi
 
 [ -z "$plugin" ] || qemu+=(-plugin "$plugin")
+
+case $wire in
+listen:*) mac=52:54:00:00:00:01 wire="server=on,addr.path=${wire#*:}" ;;
+connect:*) mac=52:54:00:00:00:02 wire="server=off,reconnect-ms=200,addr.path=${wire#*:}" ;;
+'') ;;
+*) vm_die "--wire has listen:FILE or connect:FILE" ;;
+esac
+[ -z "$wire" ] || qemu+=(-netdev "stream,id=wire,addr.type=unix,$wire"
+	-device "virtio-net-pci,netdev=wire,mac=$mac,romfile=")
 
 # A comma in an option's value is written twice.
 share() {

@@ -187,15 +187,15 @@ void end_rtr(struct end *e, const struct end *peer, const struct how *how)
 			},
 		},
 	};
+	int mask = IBV_QP_STATE;
 
 	if (how->mtu)
 		attr.path_mtu = how->mtu;
-	if (e->qp->qp_type == IBV_QPT_UD)
-		verb(ibv_modify_qp(e->qp, &attr, IBV_QP_STATE));
-	else
-		verb(ibv_modify_qp(e->qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
-				   IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-				   IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
+	if (e->qp->qp_type != IBV_QPT_UD)
+		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+	if (e->qp->qp_type == IBV_QPT_RC)
+		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+	verb(ibv_modify_qp(e->qp, &attr, mask));
 }
 
 void end_rts(struct end *e, const struct how *how)
@@ -209,10 +209,12 @@ void end_rts(struct end *e, const struct how *how)
 		.max_rd_atomic = or_default(how->rd_atomic, 4),
 	};
 
-	verb(ibv_modify_qp(e->qp, &attr, e->qp->qp_type == IBV_QPT_UD ?
-			   IBV_QP_STATE | IBV_QP_SQ_PSN :
-			   IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-			   IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC));
+	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
+
+	if (e->qp->qp_type == IBV_QPT_RC)
+		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			IBV_QP_MAX_QP_RD_ATOMIC;
+	verb(ibv_modify_qp(e->qp, &attr, mask));
 }
 
 void end_state(struct end *e, enum ibv_qp_state state)
@@ -446,7 +448,7 @@ int main(int argc, char **argv)
 	const struct test *lists[] = {
 		data_tests, error_tests, qp_tests, process_tests, srq_tests, event_tests,
 		window_tests, atomic_tests, rereg_tests, odp_tests, dmabuf_tests,
-		huge_tests, fault_tests,
+		huge_tests, fault_tests, wire_tests,
 	};
 	struct end a = {}, b = {};
 	const struct test *test;

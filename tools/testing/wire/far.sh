@@ -6,6 +6,7 @@
 # far.sh ask COMMAND  in the other VM: runs COMMAND in the far one, with its output
 #                     and its status. $link, $gid4 and $gid6 are there, and $verbs.
 
+# shellcheck disable=SC2154 # what lib.sh sets
 near_ip=10.60.0.1 far_ip=10.60.0.2 control=7000
 
 case ${1-} in
@@ -28,10 +29,10 @@ serve) ;;
 	;;
 esac
 
-. "${RDMA_SELFTESTS:?}/lib.sh"
-. "$(dirname "$0")/netdev.sh"
+wire_dir=$(cd "$(dirname "$0")" && pwd)
+. "${RDMA_SELFTESTS:-$wire_dir/../selftests/rdma}/lib.sh"
+. "$wire_dir/netdev.sh"
 
-# shellcheck disable=SC2154 # lib.sh sets tmp
 end=$tmp/end link=rxe_far verbs=$RDMA_SELFTESTS/verbs
 load_module && modprobe -q sch_netem
 wire_up "$far_ip" fd60::2 && rdma link add "$link" type rxe netdev "$dev" &&

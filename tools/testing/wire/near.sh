@@ -4,10 +4,11 @@
 # This driver and another one, on two machines: each asks and each serves, with
 # every byte compared. Runs in a VM (wire.sh); KTAP.
 
-. "${RDMA_SELFTESTS:?}/lib.sh"
-. "$(dirname "$0")/netdev.sh"
-
+# shellcheck disable=SC2154 # what lib.sh sets
 wire_dir=$(cd "$(dirname "$0")" && pwd)
+. "${RDMA_SELFTESTS:-$wire_dir/../selftests/rdma}/lib.sh"
+. "$wire_dir/netdev.sh"
+
 near_ip=10.60.0.1 far_ip=10.60.0.2
 # shellcheck disable=SC2034 # gid4 and gid6 are used by name
 dev='' link='' gid4='' gid6=''
@@ -87,6 +88,14 @@ with()
 	check far "tc qdisc del dev \$dev root"
 }
 
+# The distribution's requester waits for ever when packets were overtaken, also with
+# itself at the other end.
+unless_intree()
+{
+	[ "${FAR:-}" != intree ] || { skip "the far end's driver stalls"; return; }
+	"$@"
+}
+
 require_netem()
 {
 	modprobe -q sch_netem || { skip "no netem"; return 1; }
@@ -108,7 +117,7 @@ tests+=(
 	rping_to_the_far_end rping_from_the_far_end
 	"with loss 1% -- asks rc 1024 24" "with loss 1% -- serves rc 1024 24"
 	"with duplicate 5% -- asks rc 1024 16" "with duplicate 5% -- serves rc 1024 16"
-	"with delay 2ms reorder 25% -- asks rc 1024 8" "with delay 2ms reorder 25% -- serves rc 1024 8"
+	"with delay 2ms reorder 25% -- asks rc 1024 8" "unless_intree with delay 2ms reorder 25% -- serves rc 1024 8"
 	"with delay 20ms -- asks rc 4096 8" "with delay 20ms -- serves rc 4096 8"
 	far_end_is_told_to_end
 )

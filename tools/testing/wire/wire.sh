@@ -38,7 +38,7 @@ trap 'exit 143' TERM HUP
 	env RDMA_SELFTESTS="$far_tests" "$dir/far.sh" serve >"$tmp/far.log" 2>&1 &
 far_pid=$!
 "$top/tools/testing/vm/run.sh" --kernel "$near" --cpus 1 --timeout 1500 --wire "connect:$tmp/wire" -- \
-	env RDMA_SELFTESTS="$near_tests" "$dir/near.sh"
+	env FAR="$far" RDMA_SELFTESTS="$near_tests" "$dir/near.sh"
 status=$?
 far_status=0
 # near.sh has told it to end, if it came so far

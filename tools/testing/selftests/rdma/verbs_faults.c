@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Allocations that fail, one after the other, inside one verb: /proc/self/fail-nth of
- * a kernel with CONFIG_FAULT_INJECTION.  A verb either fails, and leaves nothing, or
+ * Allocations that fail, and copies from and to user space, one after the other, inside
+ * one verb: /proc/self/fail-nth of a kernel with CONFIG_FAULT_INJECTION.  A verb either
+ * fails, and leaves nothing, or
  * works.  What it leaves shows in the script: kmemleak, and a device that goes away.
  */
 #include "verbs.h"
@@ -26,8 +27,12 @@ static void write_nth(int n)
 
 	if (fail_nth_fd < 0)
 		fail_nth_fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
-	if (fail_nth_fd < 0 || pwrite(fail_nth_fd, text, len, 0) != len)
+	if (fail_nth_fd < 0)
 		die("fail-nth: %s", strerror(errno));
+	/* EFAULT: the failure came here, where the kernel copies the text */
+	while (pwrite(fail_nth_fd, text, len, 0) != len)
+		if (errno != EFAULT)
+			die("fail-nth: %s", strerror(errno));
 }
 
 /* The n-th allocation from here on fails. */
@@ -45,11 +50,13 @@ static void disarm(void)
 
 	if (!armed)
 		return;
-	if (pread(fail_nth_fd, text, sizeof(text) - 1, 0) <= 0)
+	/* EFAULT: here, so not before */
+	if (pread(fail_nth_fd, text, sizeof(text) - 1, 0) > 0)
+		fired = atoi(text) == 0;
+	else if (errno != EFAULT)
 		die("fail-nth: %s", strerror(errno));
 	write_nth(0);
 	armed = false;
-	fired = atoi(text) == 0;
 }
 
 static bool has_failed(void)
@@ -84,7 +91,7 @@ static void each_failing(const char *what, struct end *e, struct end *peer,
 		failed += !works;
 	}
 	need(n < MOST);
-	printf("%s: %d allocations, %d of them needed\n", what, n - 1, failed);
+	printf("%s: %d allocations and copies, %d of them needed\n", what, n - 1, failed);
 	need(failed);
 	/* nothing is used up or broken */
 	need(run(e, peer));
@@ -262,7 +269,9 @@ static void test_fail_send(struct end *a, struct end *b, const char *arg)
 {
 	static const struct how how;
 	const size_t len = 100000;
-	int n, failed = 0;
+	struct ibv_send_wr wr, *bad;
+	int n, err, failed = 0;
+	struct ibv_sge sge;
 
 	(void)arg;
 	pair_make(a, b, &how);
@@ -276,9 +285,15 @@ static void test_fail_send(struct end *a, struct end *b, const char *arg)
 		memset(to->buf, GUARD, len);
 		if (op == IBV_WR_SEND)
 			post_recv(b, n, 0, len);
+		sge = sge_at(a, 0, len);
+		wr = send_wr(op, n, &sge, 1, op == IBV_WR_SEND ? NULL : b, 0);
 		arm(1 + n / 3);
-		post_send(a, op, n, 0, len, op == IBV_WR_SEND ? NULL : b);
+		err = ibv_post_send(a->qp, &wr, &bad);
 		failed += has_failed();
+		/* the WQE is in the ring, the kernel has not heard of it */
+		if (err == EFAULT)
+			err = ibv_post_send(a->qp, NULL, &bad);
+		verb(err);
 		want_wc(a->scq, n, IBV_WC_SUCCESS);
 		if (op == IBV_WR_SEND)
 			want_wc(b->rcq, n, IBV_WC_SUCCESS);

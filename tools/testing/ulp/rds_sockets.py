@@ -14,6 +14,8 @@ import sys
 
 AF_RDS = 21
 SOL_RDS = 276
+SO_SNDBUFFORCE = 32
+SO_RCVBUFFORCE = 33
 RDS_CMSG_RDMA_ARGS = 1
 RDS_CMSG_RDMA_DEST = 2
 RDS_CMSG_RDMA_MAP = 3
@@ -32,8 +34,9 @@ def with_address(call, sock, address, port):
 
 def make(address, port, peer):
     sock = socket.socket(AF_RDS, socket.SOCK_SEQPACKET, 0)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 << 20)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
+    # a message fits into them, or is refused
+    sock.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 4 << 20)
+    sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 4 << 20)
     with_address(libc.bind, sock, address, port)
     with_address(libc.connect, sock, address, peer)
     sock.settimeout(30)

@@ -61,7 +61,7 @@ def set_eid(name):
     number = family_number(sock, b"SMC_GEN_NETLINK")
     sock.recv(65536)            # the acknowledgement
     # SMC_NETLINK_ADD_UEID, SMC_NLA_EID_TABLE_ENTRY
-    generic(sock, number, 10, attribute(1, name.encode().ljust(32)))
+    generic(sock, number, 10, attribute(1, name.encode().ljust(32) + b"\0"))
 
 
 def receive(sock, size):

@@ -132,7 +132,10 @@ struct roce_ieth {
 	__be32	rkey;
 } __packed;
 
-/* FLUSH extended transport header: what to flush, and how far (Annex A19). */
+/*
+ * FLUSH extended transport header: what to flush, and how far (Annex A19).  The level
+ * is where other Linux hosts have it on the wire; Wireshark 4.4 looks one bit lower.
+ */
 struct roce_feth {
 	__be32	sel_plt;
 } __packed;

@@ -37,8 +37,8 @@ setup_server()
 	# no client from before is waited for
 	echo 10 >"$nfsd"/nfsv4leasetime
 	echo 10 >"$nfsd"/nfsv4gracetime
-	echo 2 >"$nfsd"/threads || return 1
-	echo "rdma 20049" >"$nfsd"/portlist
+	echo "rdma 20049" >"$nfsd"/portlist || return 1
+	echo 2 >"$nfsd"/threads
 }
 
 mount_it()

@@ -11,6 +11,13 @@
 
 #define RXE_DATAGRAM_BUDGET	256
 
+/*
+ * User space has no field for the network header's type.  Hardware puts it into the
+ * service level, which RoCE has no use for, and UCX looks for it there.
+ */
+#define RXE_WC_SL_IPV6		1
+#define RXE_WC_SL_IPV4		2
+
 /* The 40 bytes of GRH come first, then the payload. */
 static int rxe_datagram_scatter(struct rxe_qp *qp, const struct sk_buff *skb,
 				const struct rxe_pkt *pkt)
@@ -59,8 +66,10 @@ static void rxe_datagram_complete(struct rxe_qp *qp, struct sk_buff *skb,
 		wc.wc_flags |= IB_WC_WITH_IMM;
 		wc.ex.imm_data = pkt->imm;
 	}
-	/* User space has no place for it. */
-	if (!qp->user)
+	/* User space has no place for the VLAN. */
+	if (qp->user)
+		wc.sl = ipv4 ? RXE_WC_SL_IPV4 : RXE_WC_SL_IPV6;
+	else
 		rxe_datagram_set_vlan(qp, skb, &wc);
 	rxe_count(qp->rxe, RXE_CNT_RDMA_RECV);
 	rxe_resp_recv_done(qp, &wc, pkt->se);

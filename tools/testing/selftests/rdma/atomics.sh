@@ -50,7 +50,7 @@ run_tests \
 	"under exactly_once 960 loss 3%" \
 	"under exactly_once 960 loss 10% duplicate 5% delay 1ms reorder 80%" \
 	"under atomic_write 200 loss 5% duplicate 5%" \
-	"under flush_global 1 loss 3%" \
+	"under flush_global 40 loss 3%" \
 	"perftest -A FETCH_AND_ADD" \
 	"perftest -A CMP_AND_SWAP" \
 	"latency -A FETCH_AND_ADD"

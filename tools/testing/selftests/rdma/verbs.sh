@@ -40,6 +40,7 @@ run_tests \
 	"verbs cq_overflow" \
 	"lone limits" \
 	"lone bad_mr" \
+	"verbs wrong_input" \
 	"verbs sqd" \
 	"verbs transitions" \
 	"verbs reset" \

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Tests of "verbs": many objects, what they take of the kernel's memory, and of time. */
+#include "verbs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+/* The kernel's own memory, in bytes, page tables and pages of processes aside. */
+static long kernel_memory(void)
+{
+	static const char * const fields[] = { "Slab:", "Percpu:", "VmallocUsed:" };
+	FILE *file = fopen("/proc/meminfo", "r");
+	char line[200], name[40];
+	long kib, sum = 0;
+	size_t i;
+
+	need(file);
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%39s %ld", name, &kib) != 2)
+			continue;
+		for (i = 0; i < ARRAY_SIZE(fields); i++)
+			if (!strcmp(name, fields[i]))
+				sum += kib;
+	}
+	fclose(file);
+	return sum * 1024;
+}
+
+/* What this process has mapped of its verbs devices: the rings. */
+static long rings(void)
+{
+	FILE *file = fopen("/proc/self/maps", "r");
+	unsigned long from, to;
+	char line[500];
+	long sum = 0;
+
+	need(file);
+	while (fgets(line, sizeof(line), file))
+		if (strstr(line, "/uverbs") && sscanf(line, "%lx-%lx", &from, &to) == 2)
+			sum += to - from;
+	fclose(file);
+	return sum;
+}
+
+static void no_memlock_limit(void)
+{
+	struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
+
+	setrlimit(RLIMIT_MEMLOCK, &all);
+}
+
+/* ARGUMENT: how many pairs of connected RC QPs of depth 16 */
+static void test_idle_qps(struct end *a, struct end *b, const char *arg)
+{
+	int pairs = arg ? atoi(arg) : 500, i;
+	struct end *as = calloc(pairs, sizeof(*as)), *bs = calloc(pairs, sizeof(*bs));
+	const struct how how = { .size = 4096, .depth = 16, .sges = 1 };
+	struct ibv_qp_init_attr init;
+	long before, after, each, ring;
+	double start;
+
+	need(as && bs);
+	end_make(a, &how);
+	end_make(b, &how);
+	before = kernel_memory();
+	ring = rings();
+	start = seconds();
+	for (i = 0; i < pairs; i++) {
+		as[i] = *a;
+		bs[i] = *b;
+		init = (struct ibv_qp_init_attr){
+			.qp_type = IBV_QPT_RC, .send_cq = a->scq, .recv_cq = a->rcq,
+			.cap = { 16, 16, 1, 1, 0 },
+		};
+		as[i].qp = ibv_create_qp(a->pd, &init);
+		init.send_cq = b->scq;
+		init.recv_cq = b->rcq;
+		bs[i].qp = ibv_create_qp(b->pd, &init);
+		if (!as[i].qp || !bs[i].qp)
+			die("no QP after %d pairs: %s", i, strerror(errno));
+		pair_connect(&as[i], &bs[i], &how);
+	}
+	after = kernel_memory();
+	ring = (rings() - ring) / (2 * pairs);
+	each = (after - before) / (2 * pairs);
+	printf("%d QPs made in %.1f s: %ld bytes each, %ld of them rings\n", 2 * pairs,
+	       seconds() - start, each, ring);
+	need(ring > 0);
+
+	/* the first and the last work */
+	for (i = 0; i < pairs; i += pairs > 1 ? pairs - 1 : 1) {
+		post_recv(&bs[i], 1, 0, 4096);
+		post_send(&as[i], IBV_WR_SEND, 2, 0, 4096, NULL);
+		want_wc(a->scq, 2, IBV_WC_SUCCESS);
+		want_wc(b->rcq, 1, IBV_WC_SUCCESS);
+	}
+
+	start = seconds();
+	for (i = 0; i < pairs; i++) {
+		verb(ibv_destroy_qp(as[i].qp));
+		verb(ibv_destroy_qp(bs[i].qp));
+	}
+	printf("destroyed in %.1f s\n", seconds() - start);
+	need((seconds() - start) / (2 * pairs) < 0.002);
+	need(each - ring < 8192);
+	pair_unmake(a, b);
+	free(as);
+	free(bs);
+}
+
+/* ARGUMENT: how many MRs of a page each; the last ones take no longer than the first */
+static void test_many_mrs(struct end *a, struct end *b, const char *arg)
+{
+	enum { PARTS = 8, PAGES = 4096 };
+	int n = arg ? atoi(arg) : 40000, part = n / PARTS, i, p;
+	struct ibv_mr **mrs = calloc(n, sizeof(*mrs));
+	const struct how how = { .size = PAGES * 4096 };
+	double start, reg[PARTS], dereg[PARTS];
+	long before;
+
+	(void)b;
+	need(mrs && part);
+	no_memlock_limit();
+	end_make(a, &how);
+	memset(a->buf, 1, a->size);
+	before = kernel_memory();
+	for (p = 0; p < PARTS; p++) {
+		start = seconds();
+		for (i = p * part; i < (p + 1) * part; i++) {
+			mrs[i] = ibv_reg_mr(a->pd, a->buf + 4096L * (i % PAGES), 4096,
+					    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ);
+			if (!mrs[i])
+				die("no MR after %d: %s", i, strerror(errno));
+		}
+		reg[p] = (seconds() - start) / part * 1e6;
+	}
+	printf("%d MRs: %ld bytes of kernel memory each\n", PARTS * part,
+	       (kernel_memory() - before) / (PARTS * part));
+	for (p = 0; p < PARTS; p++) {
+		start = seconds();
+		for (i = p * part; i < (p + 1) * part; i++)
+			verb(ibv_dereg_mr(mrs[i]));
+		dereg[p] = (seconds() - start) / part * 1e6;
+		printf("part %d: registered in %.1f us, deregistered in %.1f us\n", p, reg[p],
+		       dereg[p]);
+	}
+	/* were it quadratic, the last eighth would take 15 times what the first one does */
+	need(reg[PARTS - 1] < 4 * reg[0]);
+	need(dereg[0] < 4 * dereg[PARTS - 1]);
+	end_unmake(a);
+	free(mrs);
+}
+
+const struct test memory_tests[] = {
+	{ "idle_qps", test_idle_qps },
+	{ "many_mrs", test_many_mrs, true },
+	{ }
+};

@@ -64,12 +64,13 @@ static bool rxe_gid_local6(struct net *net, const struct rxe_gid_entry *gid)
 	/* Without IPv6 there are no tables to look at. */
 	if (!ipv6_mod_enabled())
 		return false;
-	if (gid->linklocal) {
-		dev = dev_get_by_index_rcu(net, gid->ifindex);
+	/* An address of a VRF is found only by who asks for one of that VRF. */
+	if (gid->linklocal || gid->ns->l3mdev) {
+		dev = dev_get_by_index_rcu(net, gid->linklocal ? gid->ifindex : gid->ns->l3mdev);
 		if (!dev)
 			return false;
 	}
-	return ipv6_chk_addr_and_flags(net, rxe_gid_addr(&gid->gid), dev, !dev, 1,
+	return ipv6_chk_addr_and_flags(net, rxe_gid_addr(&gid->gid), dev, !gid->linklocal, 1,
 				       IFA_F_DADFAILED);
 }
 

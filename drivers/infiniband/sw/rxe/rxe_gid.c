@@ -14,6 +14,7 @@
 #include <rdma/ib_cache.h>
 #include "rxe_device.h"
 #include "rxe_gid.h"
+#include "rxe_main.h"
 #include "rxe_mcast.h"
 #include "rxe_netdev.h"
 #include "rxe_ns.h"
@@ -187,18 +188,31 @@ u16 rxe_gid_vlan(struct rxe_dev *rxe, struct rxe_ns *ns, const union ib_gid *add
 	return vlan;
 }
 
+/* As rdma_cm chooses: the device that was there first, if its namespace may use it. */
+static bool rxe_gid_goes_before(const struct rxe_gid_entry *gid, const struct rxe_dev *other,
+				const struct net *net)
+{
+	struct ib_device *ibdev = &gid->rxe->ibdev;
+
+	return rdma_dev_access_netns(ibdev, net) &&
+	       (!other || gid->rxe->link->serial < other->link->serial);
+}
+
 struct rxe_dev *rxe_gid_find_dev(struct rxe_ns *ns, const union ib_gid *addr, int ifindex)
 {
+	struct net *net = rcu_dereference(ns->net);
 	bool mcast = rxe_gid_is_mcast(addr);
 	struct rxe_dev *rxe = NULL;
 	struct rxe_gid_entry *gid;
 
+	if (!net)
+		return NULL;
 	list_for_each_entry_rcu(gid, &ns->gids, ns_entry) {
 		if (mcast ? gid->ifindex != ifindex : !rxe_gid_match(gid, addr, ifindex))
 			continue;
-		if (gid->own_ndev)
+		if (mcast && gid->own_ndev)
 			return gid->rxe;
-		if (!rxe)
+		if (mcast ? !rxe : rxe_gid_goes_before(gid, rxe, net))
 			rxe = gid->rxe;
 	}
 	return rxe;

@@ -362,6 +362,19 @@ void rxe_gid_l3mdev_update(struct rxe_dev *rxe, struct net_device *ndev)
 		rxe_gid_changed(rxe);
 }
 
+/* What the core offers to a link on a VLAN may be the address of a netdev beside it. */
+static bool rxe_gid_wanted(struct rxe_dev *rxe, const struct ib_gid_attr *attr)
+{
+	struct net_device *ndev;
+	bool wanted;
+
+	rcu_read_lock();
+	ndev = rcu_dereference(attr->ndev);
+	wanted = !ndev || rxe_netdev_has_addrs_of(rxe->ndev, ndev);
+	rcu_read_unlock();
+	return wanted;
+}
+
 int rxe_add_gid(const struct ib_gid_attr *attr, void **context)
 {
 	struct rxe_dev *rxe = to_rdev(attr->device);
@@ -370,6 +383,8 @@ int rxe_add_gid(const struct ib_gid_attr *attr, void **context)
 
 	if (attr->index >= RXE_GID_TBL_LEN)
 		return -EINVAL;
+	if (!rxe_gid_wanted(rxe, attr))
+		return -EADDRNOTAVAIL;
 	gid = kzalloc_obj(*gid);
 	if (!gid)
 		return -ENOMEM;

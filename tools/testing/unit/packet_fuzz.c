@@ -11,15 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzzer.h"
 #include "opcode_ref.h"
 #include "rxe_packet.h"
 
 #define ICRC	4
 #define ROOM	256
-
-int LLVMFuzzerTestOneInput(const u8 *data, size_t len);
-size_t LLVMFuzzerCustomMutator(u8 *data, size_t len, size_t max, unsigned int seed);
-size_t LLVMFuzzerMutate(u8 *data, size_t len, size_t max);
 
 static void again(const struct rxe_pkt *pkt, const u8 *data, size_t len)
 {
@@ -62,8 +59,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
 
 size_t LLVMFuzzerCustomMutator(u8 *data, size_t len, size_t max, unsigned int seed)
 {
-	size_t n = sizeof(ref_ops) / sizeof(ref_ops[0]), want;
-	const struct ref_op *op = &ref_ops[seed / 64 % n];
+	const struct ref_op *op = &ref_ops[seed / 64 % ARRAY_SIZE(ref_ops)];
+	size_t want;
 
 	len = LLVMFuzzerMutate(data, len, max);
 	if (seed % 4 == 0 || max < ROOM)

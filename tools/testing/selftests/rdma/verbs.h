@@ -127,6 +127,7 @@ void run_test(const struct test *list, const char *name, struct end *a, struct e
 
 extern const struct test data_tests[], error_tests[], qp_tests[], process_tests[], srq_tests[],
 			  event_tests[], window_tests[], atomic_tests[], rereg_tests[],
-			  odp_tests[], dmabuf_tests[], huge_tests[], fault_tests[];
+			  odp_tests[], dmabuf_tests[], huge_tests[], fault_tests[],
+			  hostile_tests[];
 
 #endif /* VERBS_H */

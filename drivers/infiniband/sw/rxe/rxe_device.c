@@ -354,7 +354,7 @@ int rxe_device_create(struct rxe_link *link, struct net *net, const char *name,
 	netdev_hold(ndev, &rxe->ndev_tracker, GFP_KERNEL);
 	rxe->ndev = ndev;
 	rxe->active_mtu = rxe_netdev_mtu(ndev);
-	err = ib_device_set_netdev(&rxe->ibdev, ndev, 1);
+	err = ib_device_set_netdev(&rxe->ibdev, rxe_netdev_for_core(ndev), 1);
 	if (err)
 		goto dealloc;
 

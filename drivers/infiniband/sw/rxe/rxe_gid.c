@@ -14,6 +14,7 @@
 #include <rdma/ib_cache.h>
 #include "rxe_device.h"
 #include "rxe_gid.h"
+#include "rxe_main.h"
 #include "rxe_mcast.h"
 #include "rxe_netdev.h"
 #include "rxe_ns.h"
@@ -64,12 +65,13 @@ static bool rxe_gid_local6(struct net *net, const struct rxe_gid_entry *gid)
 	/* Without IPv6 there are no tables to look at. */
 	if (!ipv6_mod_enabled())
 		return false;
-	if (gid->linklocal) {
-		dev = dev_get_by_index_rcu(net, gid->ifindex);
+	/* An address of a VRF is found only by who asks for one of that VRF. */
+	if (gid->linklocal || gid->ns->l3mdev) {
+		dev = dev_get_by_index_rcu(net, gid->linklocal ? gid->ifindex : gid->ns->l3mdev);
 		if (!dev)
 			return false;
 	}
-	return ipv6_chk_addr_and_flags(net, rxe_gid_addr(&gid->gid), dev, !dev, 1,
+	return ipv6_chk_addr_and_flags(net, rxe_gid_addr(&gid->gid), dev, !gid->linklocal, 1,
 				       IFA_F_DADFAILED);
 }
 
@@ -186,18 +188,31 @@ u16 rxe_gid_vlan(struct rxe_dev *rxe, struct rxe_ns *ns, const union ib_gid *add
 	return vlan;
 }
 
+/* As rdma_cm chooses: the device that was there first, if its namespace may use it. */
+static bool rxe_gid_goes_before(const struct rxe_gid_entry *gid, const struct rxe_dev *other,
+				const struct net *net)
+{
+	struct ib_device *ibdev = &gid->rxe->ibdev;
+
+	return rdma_dev_access_netns(ibdev, net) &&
+	       (!other || gid->rxe->link->serial < other->link->serial);
+}
+
 struct rxe_dev *rxe_gid_find_dev(struct rxe_ns *ns, const union ib_gid *addr, int ifindex)
 {
+	struct net *net = rcu_dereference(ns->net);
 	bool mcast = rxe_gid_is_mcast(addr);
 	struct rxe_dev *rxe = NULL;
 	struct rxe_gid_entry *gid;
 
+	if (!net)
+		return NULL;
 	list_for_each_entry_rcu(gid, &ns->gids, ns_entry) {
 		if (mcast ? gid->ifindex != ifindex : !rxe_gid_match(gid, addr, ifindex))
 			continue;
-		if (gid->own_ndev)
+		if (mcast && gid->own_ndev)
 			return gid->rxe;
-		if (!rxe)
+		if (mcast ? !rxe : rxe_gid_goes_before(gid, rxe, net))
 			rxe = gid->rxe;
 	}
 	return rxe;
@@ -347,6 +362,19 @@ void rxe_gid_l3mdev_update(struct rxe_dev *rxe, struct net_device *ndev)
 		rxe_gid_changed(rxe);
 }
 
+/* What the core offers to a link on a VLAN may be the address of a netdev beside it. */
+static bool rxe_gid_wanted(struct rxe_dev *rxe, const struct ib_gid_attr *attr)
+{
+	struct net_device *ndev;
+	bool wanted;
+
+	rcu_read_lock();
+	ndev = rcu_dereference(attr->ndev);
+	wanted = !ndev || rxe_netdev_has_addrs_of(rxe->ndev, ndev);
+	rcu_read_unlock();
+	return wanted;
+}
+
 int rxe_add_gid(const struct ib_gid_attr *attr, void **context)
 {
 	struct rxe_dev *rxe = to_rdev(attr->device);
@@ -355,6 +383,8 @@ int rxe_add_gid(const struct ib_gid_attr *attr, void **context)
 
 	if (attr->index >= RXE_GID_TBL_LEN)
 		return -EINVAL;
+	if (!rxe_gid_wanted(rxe, attr))
+		return -EADDRNOTAVAIL;
 	gid = kzalloc_obj(*gid);
 	if (!gid)
 		return -ENOMEM;

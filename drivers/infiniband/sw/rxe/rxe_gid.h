@@ -118,10 +118,12 @@ u16 rxe_gid_vlan(struct rxe_dev *rxe, struct rxe_ns *ns, const union ib_gid *add
 /**
  * rxe_gid_find_dev - the device that owns an address: QPN 1 and multicast alone
  *
- * For a multicast address: a device with a GID on the netdev @ifindex.
+ * Several devices may share an address (bridge and port, VLAN and parent): the one
+ * that was added first, because rdma_cm binds to that one, and an answer or a request
+ * has to come to the device that waits for it.
  *
- * Several devices may share an address (bridge and port, VLAN and parent): the
- * one whose own netdev has it wins.
+ * For a multicast address: a device with a GID on the netdev @ifindex, the one whose
+ * own netdev that is before others.
  *
  * Context: RCU read side; the result is valid within it.
  * Return: device or NULL.

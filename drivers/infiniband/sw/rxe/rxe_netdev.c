@@ -9,6 +9,7 @@
  * ports, which is cheap since one usable GID settles it.
  */
 #include <linux/if_arp.h>
+#include <linux/if_vlan.h>
 #include <linux/inetdevice.h>
 #include <linux/netdevice.h>
 #include <net/addrconf.h>
@@ -28,6 +29,20 @@ enum ib_mtu rxe_netdev_mtu(const struct net_device *ndev)
 		if (mtu >= ib_mtu_enum_to_int(ib_mtu) + RXE_NETDEV_OVERHEAD)
 			break;
 	return ib_mtu;
+}
+
+/*
+ * The core gives a device the addresses of VLANs on its netdev, but those of its netdev
+ * not if that is a VLAN itself: so it is told of the netdev below.
+ */
+struct net_device *rxe_netdev_for_core(struct net_device *ndev)
+{
+	return is_vlan_dev(ndev) ? vlan_dev_real_dev(ndev) : ndev;
+}
+
+bool rxe_netdev_has_addrs_of(struct net_device *ndev, struct net_device *other)
+{
+	return !is_vlan_dev(ndev) || other == ndev || netdev_has_upper_dev_all_rcu(ndev, other);
 }
 
 enum ib_port_state rxe_netdev_port_state(struct rxe_dev *rxe)

@@ -18,6 +18,24 @@ struct rxe_dev;
 #define RXE_NETDEV_MIN_MTU	(256 + RXE_NETDEV_OVERHEAD)
 
 /**
+ * rxe_netdev_for_core - the netdev that the core takes a link's addresses from
+ *
+ * Context: RTNL, or a reference on @ndev.
+ * Return: @ndev, or what is below it if it is a VLAN; not held.
+ */
+struct net_device *rxe_netdev_for_core(struct net_device *ndev);
+
+/**
+ * rxe_netdev_has_addrs_of - does a link on @ndev have the addresses of @other?
+ *
+ * Asked about what the core offers to the link: of a VLAN's parent that is more than
+ * its own.
+ *
+ * Context: RCU read side.
+ */
+bool rxe_netdev_has_addrs_of(struct net_device *ndev, struct net_device *other);
+
+/**
  * rxe_netdev_port_state - state of the port now
  *
  * ACTIVE when the netdev is up with a carrier and the device has a GID that

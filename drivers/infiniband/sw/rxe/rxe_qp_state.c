@@ -125,6 +125,8 @@ static int rxe_qp_check_mtu(struct rxe_qp *qp, const struct rxe_path *path, enum
 {
 	int limit = rxe_path_mtu(path);
 
+	if (limit == -EMSGSIZE)		/* not even 256 */
+		limit = 0;
 	if (limit < 0 || ib_mtu_enum_to_int(mtu) <= limit)
 		return 0;
 	if (net_ratelimit())

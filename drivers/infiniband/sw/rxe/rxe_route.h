@@ -97,7 +97,7 @@ void rxe_route_drop_all(struct rxe_ns *ns);
  * For modify_qp: a path MTU larger than this would lose every full packet.
  *
  * Context: process.
- * Return: bytes (256..4096), or a negative errno when there is no route.
+ * Return: bytes (256..4096), -EMSGSIZE if it carries less, another errno when there is no route.
  */
 int rxe_path_mtu(const struct rxe_path *path);
 

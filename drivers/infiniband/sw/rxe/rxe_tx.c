@@ -434,6 +434,9 @@ static int rxe_tx_get_burst(struct rxe_tx *tx, unsigned int size)
 			return err;
 	}
 	if (!tx->segs) {
+		/* IP would tell ourselves in an ICMP, and remember it for ten minutes. */
+		if (size + rxe_tx_hdr_len(tx) > dst_mtu(tx->dst))
+			return -EMSGSIZE;
 		tx->seg_size = size;
 		rcu_read_lock();
 		tx->max_segs = rxe_tx_max_segs(tx, size);

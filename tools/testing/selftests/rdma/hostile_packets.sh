@@ -3,6 +3,10 @@
 #
 # Packets from a stranger, beside connected QPs that go on working: nothing is
 # delivered, everything is counted, the kernel does not complain.
+#
+# Environment:
+#   RDMA_TEST_PACKETS=N  packets of the random part (20000; 1000000 take an hour)
+#   RDMA_TEST_SEED=N     the same ones again
 
 . "$(dirname "$0")/lib.sh"
 
@@ -96,6 +100,53 @@ hostile()
 		diag "$(($(drops "$link1") - dropped)) of $sent dropped"
 }
 
+packets=${RDMA_TEST_PACKETS:-20000}
+seed=${RDMA_TEST_SEED:-$((SRANDOM % 1000000))}
+
+# start_targets: QPs of all kinds and states, and memory that nobody may write to
+start_targets()
+{
+	start '' "$tmp/targets" 7200 "$here/verbs" targets "$link1" "$gid1" "$link2" "$gid2"
+	targets_pid=$started
+	check poll_until 20 file_has "$tmp/targets" ready || { diag_file "$tmp/targets"; return 1; }
+	read -r -a targets < <(sed -n 's/^ready //p' "$tmp/targets")
+	equal 8 ${#targets[@]} "words about the targets"
+}
+
+# product IPv4|IPv6 idle|traffic: a quarter of the packets each
+product()
+{
+	local from=$stranger4 peer=$ip2 to=$ip1 dropped sent busy_qpn=77 mac
+
+	if [ "$1" = IPv6 ]; then
+		have_ipv6 || { skip "this kernel has no IPv6"; return; }
+		from=$stranger6 peer=$ip6_2 to=$ip6_1
+	fi
+	[ "$2" = idle ] || {
+		start_intact || return
+		busy_qpn=$(sed -n 's/^ready //p' "$intact_out")
+	}
+	start_targets || return
+	diag "RDMA_TEST_SEED=$seed"
+	mac=$(in_ns "$ns1" cat "/sys/class/net/$dev1/address")
+	dropped=$(drops "$link1")
+	sent=$(in_ns "$ns2" "$here/packets" product "$dev2" "$mac" "$from" "$peer" "$to" \
+		$((packets / 4)) "$seed" "${targets[0]}" "${targets[1]}" "$busy_qpn" \
+		"${targets[@]:2}") || fail "cannot send"
+	# many end in IP and UDP, or are right for their QP
+	check poll_until 5 drops_at_least "$link1" $((dropped + sent / 4)) ||
+		diag "$(($(drops "$link1") - dropped)) of $sent dropped"
+	diag "$(($(drops "$link1") - dropped)) of $sent dropped"
+	ends_intact "$targets_pid" "$tmp/targets"
+	[ "$2" = idle ] || ends_intact
+}
+
+stop_others()
+{
+	stop "$stream"
+	stop "$listen"
+}
+
 begin
 run_tests \
 	"valid_datagram IPv4" \
@@ -112,4 +163,7 @@ run_tests \
 	"hostile random IPv4 RC 3000" \
 	"hostile random IPv6 INIT 1000" \
 	"hostile ip IPv4 UD" \
-	"valid_datagram IPv4"
+	"valid_datagram IPv4" \
+	stop_others \
+	"product IPv4 idle" "product IPv6 idle" \
+	"product IPv4 traffic" "product IPv6 traffic"

@@ -393,6 +393,22 @@ setup_dummy()
 	printf -v "$1" %s "$_dev"
 }
 
+# add_netdev NAMESPACE NAME ... type KIND ...: skips the test where there is none
+add_netdev()
+{
+	local ns=$1 out
+
+	shift
+	out=$(ip -n "$ns" link add "$@" 2>&1) && return
+	case $out in
+	*"Unknown device type"*|*"ot supported"*|*"What is"*)
+		skip "no such netdev here: ip link add $*" ;;
+	*)
+		fail "ip link add $*: $out" ;;
+	esac
+	return 1
+}
+
 # setup_pair: two namespaces on a veth pair, a link in each, ready for traffic:
 # sets ns1 ns2 dev1 dev2 link1 link2 ip1 ip2 ip6_1 ip6_2 gid1 gid2 (indices of
 # the IPv4 GIDs).  Optional arguments: MTU NETWORK.
@@ -589,6 +605,37 @@ drops()
 drops_at_least()
 {
 	[ "$(drops "$1")" -ge "$2" ]
+}
+
+# exchange NAMESPACE1 LINK1 ADDRESS1 NAMESPACE2 LINK2 ADDRESS2: data of all kinds in
+# both directions between the GIDs of these addresses
+exchange()
+{
+	local ns1=$1 link1=$2 gid1 ns2=$4 link2=$5 gid2
+
+	check find_gid gid1 "$2" "$3" && check find_gid gid2 "$5" "$6" || return
+	check_active "$link1" && check_active "$link2" || return
+	verbs exchange || diag "between $3 and $6"
+}
+
+# exchange_on NAMESPACE1 NETDEV1 NAMESPACE2 NETDEV2 [OPTION...]: links on these netdevs,
+# addresses, IPv4 and IPv6, and data between each two; rping with the options, "-" for
+# none.  Sets link1 link2 ip1 ip2 ip6_1 ip6_2.
+exchange_on()
+{
+	local ns1=$1 dev1=$2 ns2=$3 dev2=$4 net=10.11.$((pair_nr += 1))
+
+	shift 4
+	ip1=$net.1 ip2=$net.2 ip6_1=fd00:${net//./:}::1 ip6_2=fd00:${net//./:}::2
+	check up "$ns1" "$dev1" "$ip1/24" "$ip6_1/64" || return
+	check up "$ns2" "$dev2" "$ip2/24" "$ip6_2/64" || return
+	check setup_link link1 "$ns1" "$dev1" && check setup_link link2 "$ns2" "$dev2" || return
+	exchange "$ns1" "$link1" "$ip1" "$ns2" "$link2" "$ip2" || return
+	! have_ipv6 || exchange "$ns1" "$link1" "$ip6_1" "$ns2" "$link2" "$ip6_2" || return
+	[ "${1-}" = - ] || {
+		check ping "$ns1" "$ip1" "$ns2" -C 3 "$@"
+		check ping "$ns2" "$ip2" "$ns1" -C 3 "$@"
+	}
 }
 
 #
@@ -805,6 +852,26 @@ own_address()
 {
 	helper verbs || return
 	check timeout $((60 * slow)) "$here/verbs" "$1" "$link1" "$gid1" "$link1" "$gid1"
+}
+
+# start_intact: traffic between link1 and link2 in which each byte is compared
+start_intact()
+{
+	helper verbs || return
+	intact_out=$tmp/intact.$((out_nr += 1))
+	start '' "$intact_out" 7200 "$here/verbs" intact "$link1" "$gid1" "$link2" "$gid2"
+	intact=$started
+	check poll_until 20 file_has "$intact_out" ready || { diag_file "$intact_out"; return 1; }
+}
+
+# ends_intact [PID OUTPUT]: it has gone on until now, and all was right
+ends_intact()
+{
+	set -- "${1-$intact}" "${2-$intact_out}"
+	check_not ended "$1" || { diag_file "$2"; return; }
+	kill "$1"
+	check ends "$1" 30 || diag_file "$2"
+	check file_has "$2" "^intact"
 }
 
 # verbs_or_skip TEST ARGUMENT...: skips what the program was built without, or what

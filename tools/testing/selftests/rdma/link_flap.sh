@@ -97,6 +97,22 @@ mtu_changes()
 	check_stream_ends_well
 }
 
+# What is too large for a netdev stays here: it must not come to an ICMP, by which IP
+# would remember the small MTU for ten minutes.
+small_mtu_is_not_remembered()
+{
+	local n
+
+	start_stream || return
+	n=$(counter "$link1" send_err)
+	check ip -n "$ns1" link set "$dev1" mtu 500
+	check poll_until 10 counter_above "$link1" send_err "$n"
+	check ip -n "$ns1" link set "$dev1" mtu 4500
+	equal '' "$(ip -n "$ns1" route show cache "$ip2" | grep -w mtu)" "MTUs in the cache of routes"
+	stop "$stream"
+	verbs exchange
+}
+
 address_goes()
 {
 	other_family_addresses
@@ -212,6 +228,7 @@ run_tests \
 	peer_s_interruption_is_survived \
 	long_interruption_ends_in_an_error \
 	mtu_changes \
+	small_mtu_is_not_remembered \
 	neighbour_is_wrong_for_a_while \
 	routes_change \
 	mac_address_changes \

@@ -15,6 +15,14 @@
  *   request   one packet with PSN 0x123456 and what stands behind the BTH, ICRC valid
  *   ip        fragments, IP options, UDP lengths and checksums that lie (IPv4)
  *
+ * packets product DEVICE MAC STRANGER PEER DESTINATION COUNT SEED ADDRESS RKEY QPN QPN...
+ *
+ * COUNT packets at random out of the product of all opcodes, truncations, lengths that
+ * lie, pads, QPs, PSNs, keys, ICRCs and oddities of IP, as Ethernet frames to MAC by
+ * DEVICE (packets_product.c). The first QPN gets those of the stranger alone, the others
+ * those with the address of their PEER as well. ADDRESS and RKEY are of memory that
+ * nobody has a right to: the key is changed before it is used.
+ *
  * packets bind PORT
  *
  * Takes a UDP port, says "ready" and waits.
@@ -31,31 +39,35 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include <errno.h>
+#include "packets.h"
 
-#define ROCE_PORT	4791
-#define BTH		12
-#define ICRC		4
 #define MAX_LEN		2048
 
 #define UD_SEND_ONLY	0x64
 #define QKEY		0x11111111
 
-static int fd, family;
+int family;
+static int fd;
 static struct in_addr src4, dst4;
 static struct in6_addr src6, dst6;
 static uint16_t source_port;
 static unsigned long sent;
 
-static void die(const char *what)
+void die(const char *what)
 {
 	perror(what);
 	exit(1);
 }
 
-static uint32_t next_random(void)
-{
-	static uint32_t x = 2463534242u;
+static uint32_t x = 2463534242u;
 
+void seed_random(uint32_t seed)
+{
+	x = seed * 2654435761u ?: 1;
+}
+
+uint32_t next_random(void)
+{
 	x ^= x << 13;
 	x ^= x >> 17;
 	x ^= x << 5;
@@ -83,9 +95,9 @@ static uint32_t crc32_update(uint32_t crc, const uint8_t *data, size_t len)
  * ones, then the packet from the IP header on, with ones for what a router may
  * change.
  */
-static void put_icrc(uint8_t *ip, size_t ip_len, uint8_t *udp, size_t len)
+void put_icrc(uint8_t *ip, size_t ip_len, uint8_t *udp, size_t len)
 {
-	uint8_t head[8 + 60 + 8 + BTH], *p = head + 8;
+	uint8_t head[8 + 128 + 8 + BTH], *p = head + 8;
 	uint32_t crc;
 
 	memset(head, 0xff, 8);
@@ -223,7 +235,7 @@ static void send_packet(const uint8_t *payload, size_t len, bool icrc)
 		send_ip6(payload, len, icrc);
 }
 
-static void bth(uint8_t *p, uint8_t opcode, uint32_t qpn, uint32_t psn)
+void bth(uint8_t *p, uint8_t opcode, uint32_t qpn, uint32_t psn)
 {
 	memset(p, 0, BTH);
 	p[0] = opcode;
@@ -452,6 +464,8 @@ int main(int argc, char **argv)
 		bind_port(argv[2]);
 		return 0;
 	}
+	if (argc >= 13 && !strcmp(kind, "product"))
+		return product(argc - 2, argv + 2);
 	if (argc < 5) {
 		fprintf(stderr, "usage: packets KIND SOURCE DESTINATION QPN [COUNT]\n");
 		return 1;

@@ -536,7 +536,42 @@ static void test_ud(struct end *a, struct end *b, const char *arg)
 	pair_unmake(a, b);
 }
 
+/* A little of all, in both directions: for many topologies. */
+static void test_exchange(struct end *a, struct end *b, const char *arg)
+{
+	static const size_t sizes[] = { 1, 10001 };
+	const struct how how = { }, ud = { .type = IBV_QPT_UD };
+	size_t i, op, mtu = 128 << (a->mtu < b->mtu ? a->mtu : b->mtu);
+	struct end *ends[] = { a, b };
+	struct ibv_ah *ah;
+	struct ibv_wc wc;
+
+	(void)arg;
+	pair_make(a, b, &how);
+	for (i = 0; i < ARRAY_SIZE(sizes); i++)
+		for (op = 0; op < ARRAY_SIZE(ops); op++) {
+			transfer(a, b, op, sizes[i], 1);
+			transfer(b, a, op, sizes[i], 1);
+		}
+	pair_unmake(a, b);
+	pair_make(a, b, &ud);
+	for (i = 0; i < 2; i++) {
+		printf("datagram %zu\n", i);
+		ah = make_ah(ends[i], ends[!i]);
+		fill(ends[i]->buf, mtu, i);
+		post_recv(ends[!i], i, 10000, GRH + mtu);
+		ud_send(ends[i], ends[!i], ah, i, mtu, QKEY);
+		want_wc(ends[i]->scq, i, IBV_WC_SUCCESS);
+		wc = wait_wc(ends[!i]->rcq);
+		need(wc.status == IBV_WC_SUCCESS && wc.byte_len == GRH + mtu);
+		need(same(ends[!i]->buf + 10000 + GRH, mtu, i));
+		verb(ibv_destroy_ah(ah));
+	}
+	pair_unmake(a, b);
+}
+
 const struct test data_tests[] = {
+	{ "exchange", test_exchange },
 	{ "sizes", test_sizes },
 	{ "large", test_large },
 	{ "mixed", test_mixed },

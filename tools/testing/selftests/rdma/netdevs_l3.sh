@@ -1,0 +1,125 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Links on netdevs without Ethernet: tun, WireGuard, tunnels of IP in IP and GRE; and
+# ipvlan in modes L3 and L3S.
+
+. "$(dirname "$0")/lib.sh"
+
+setup()
+{
+	helper verbs
+}
+
+# wire: two new namespaces, a veth pair between them with addresses
+wire()
+{
+	check setup_ns ns1 ns2 && check setup_veth dev1 "$ns1" dev2 "$ns2" || return
+	check up "$ns1" "$dev1" 10.13.1.1/24 && check up "$ns2" "$dev2" 10.13.1.2/24
+}
+
+unlink_both()
+{
+	check link_del "$link1"
+	check link_del "$link2"
+}
+
+# An address that comes when the link is there can be used, one that goes cannot.
+addresses_come_and_go() # NETDEV1 NETDEV2
+{
+	local gid1
+
+	check up "$ns1" "$1" 10.13.2.1/24 && check up "$ns2" "$2" 10.13.2.2/24 || return
+	exchange "$ns1" "$link1" 10.13.2.1 "$ns2" "$link2" 10.13.2.2
+	check find_gid gid1 "$link1" 10.13.2.1 || return
+	check ip -n "$ns1" addr del 10.13.2.1/24 dev "$1"
+	# the core may keep the GID, but nobody can use it
+	if gid_index "$link1" "$(gid_of 10.13.2.1)"; then
+		in_ns "$ns1" "$here/verbs" try_gid "$link1" "$gid1" EINVAL >"$tmp/try" 2>&1
+		check file_has "$tmp/try" "^modify_qp: (EINVAL|Network is unreachable)"
+	fi
+	exchange "$ns1" "$link1" "$ip1" "$ns2" "$link2" "$ip2"
+}
+
+tun()
+{
+	modprobe -q tun
+	helper tun_wire || return
+	[ -e /dev/net/tun ] || { skip "no tun here"; return; }
+	check setup_ns ns1 ns2 || return
+	start '' "$tmp/wire" 100 "$here/tun_wire" tun "$ns1" tun0 "$ns2" tun0
+	wire_pid=$started
+	check poll_until 10 file_has "$tmp/wire" ready || { diag_file "$tmp/wire"; return; }
+	exchange_on "$ns1" tun0 "$ns2" tun0
+	addresses_come_and_go tun0 tun0
+	stop "$wire_pid"
+	check soon link_gone "$link1"
+	check soon link_gone "$link2"
+	check_soon_closed_everywhere
+}
+
+wireguard()
+{
+	local i ns other
+
+	command -v wg >/dev/null || { skip "wg is not installed"; return; }
+	wire || return
+	for i in 1 2; do
+		ns=ns$i
+		add_netdev "${!ns}" wg0 type wireguard || return
+		(umask 077; wg genkey >"$tmp/key$i")
+	done
+	for i in 1 2; do
+		ns=ns$i other=$((3 - i))
+		check in_ns "${!ns}" wg set wg0 listen-port 51820 private-key "$tmp/key$i" \
+			peer "$(wg pubkey <"$tmp/key$other")" endpoint "10.13.1.$other:51820" \
+			allowed-ips 0.0.0.0/0,::/0 || return
+	done
+	exchange_on "$ns1" wg0 "$ns2" wg0
+	addresses_come_and_go wg0 wg0
+	unlink_both
+}
+
+# tunnel KIND
+tunnel()
+{
+	wire || return
+	add_netdev "$ns1" t0 type "$1" local 10.13.1.1 remote 10.13.1.2 || return
+	add_netdev "$ns2" t0 type "$1" local 10.13.1.2 remote 10.13.1.1 || return
+	if [ "$1" = ipip ]; then
+		# IPv4 alone
+		check up "$ns1" t0 10.13.3.1/24 && check up "$ns2" t0 10.13.3.2/24 || return
+		check setup_link link1 "$ns1" t0 && check setup_link link2 "$ns2" t0 || return
+		exchange "$ns1" "$link1" 10.13.3.1 "$ns2" "$link2" 10.13.3.2
+		check ping "$ns1" 10.13.3.1 "$ns2" -C 3
+	else
+		exchange_on "$ns1" t0 "$ns2" t0
+	fi
+	unlink_both
+}
+
+# ipvlan MODE: the parent's namespace routes
+ipvlan()
+{
+	local ns3
+
+	wire || return
+	check setup_ns ns3 || return
+	add_netdev "$ns1" ipv0 link "$dev1" netns "$ns3" type ipvlan mode "$1" || return
+	check up "$ns3" ipv0 10.13.4.1/32
+	check ip -n "$ns3" route add default dev ipv0
+	check ip -n "$ns2" route add 10.13.4.1/32 via 10.13.1.1
+	check setup_link link1 "$ns3" ipv0 && check setup_link link2 "$ns2" "$dev2" || return
+	exchange "$ns3" "$link1" 10.13.4.1 "$ns2" "$link2" 10.13.1.2
+	check ping "$ns3" 10.13.4.1 "$ns2" -C 3
+	unlink_both
+}
+
+begin
+run_tests \
+	tun \
+	wireguard \
+	"tunnel gre" \
+	"tunnel ipip" \
+	"ipvlan l3" \
+	"ipvlan l3s"

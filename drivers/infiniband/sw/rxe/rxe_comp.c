@@ -299,38 +299,43 @@ static void rxe_comp_read(struct rxe_comp_run *run, const struct rxe_pkt *pkt)
 static void rxe_comp_read_middles(struct rxe_comp_run *run, unsigned int *budget)
 {
 	struct rxe_qp *qp = run->qp;
+	struct rxe_rx_middles m = {
+		.opcode	= ROCE_SERVICE_RC | ROCE_OP_READ_RESP_MIDDLE,
+		.psn	= qp->req.una,
+		.mtu	= qp->mtu,
+		.max	= *budget,
+	};
 	struct rxe_swqe *wqe = rxe_comp_tail(qp);
-	struct roce_psn psn = qp->req.una;
-	bool ackreq, stored = true;
-	const u8 *data;
-	u32 off, left;
+	u32 i, num, off, left;
 
 	if (!rxe_qp_can_complete(rxe_qp_state(qp)) || !qp->req.rxq.cur)
 		return;
-	if (!wqe || wqe->opcode != IB_WR_RDMA_READ)
+	if (!wqe || wqe->opcode != IB_WR_RDMA_READ || !roce_psn_before(m.psn, qp->req.end))
 		return;
-	off = roce_psn_diff(psn, wqe->first_psn) * qp->mtu;
+	off = roce_psn_diff(m.psn, wqe->first_psn) * qp->mtu;
 	left = rxe_req_read_part(wqe->length, off);
-	for (; *budget && left > qp->mtu && roce_psn_before(psn, qp->req.end); --*budget) {
-		data = rxe_rx_middle(qp, qp->req.rxq.cur,
-				     ROCE_SERVICE_RC | ROCE_OP_READ_RESP_MIDDLE, psn, qp->mtu,
-				     &ackreq);
-		if (!data)
+	if (left <= qp->mtu)
+		return;
+	m.max = min3(m.max, (left - 1) / qp->mtu, (u32)roce_psn_diff(qp->req.end, m.psn));
+	if (!m.max)
+		return;
+	num = rxe_rx_middles(qp, qp->req.rxq.cur, &m);
+	*budget -= num;
+	for (i = 0; i < num; i++)
+		if (rxe_comp_scatter(run, wqe, roce_psn_add(m.psn, i), off + i * qp->mtu,
+				     m.payload + i * m.stride, qp->mtu))
 			break;
-		stored = !rxe_comp_scatter(run, wqe, psn, off, data, qp->mtu);
-		if (!stored)
-			break;
-		psn = roce_psn_add(psn, 1);
-		off += qp->mtu;
-		left -= qp->mtu;
-	}
-	if (!roce_psn_eq(psn, qp->req.una)) {
-		rxe_comp_una(qp, psn);
+	if (i) {
+		rxe_comp_una(qp, roce_psn_add(m.psn, i));
 		if (roce_psn_before(qp->req.psn, qp->req.una))
 			rxe_req_seek_una(qp);
 	}
-	if (!stored)
+	if (i < num) {
+		/* the one that failed is the caller's part */
+		if (num - i > 1)
+			rxe_rx_again(qp->rxe, qp->req.rxq.cur, num - i - 1);
 		rxe_comp_store_failed(run);
+	}
 }
 
 static void rxe_comp_atomic(struct rxe_comp_run *run, const struct rxe_pkt *pkt)
@@ -383,7 +388,7 @@ bool rxe_comp_run(struct rxe_qp *qp)
 		if (!run.waits && (pkt.info->flags & RXE_OP_READ_RESP))
 			rxe_comp_read_middles(&run, &budget);
 		if (run.waits)
-			rxe_rx_again(qp->rxe, qp->req.rxq.cur);
+			rxe_rx_again(qp->rxe, qp->req.rxq.cur, 1);
 	}
 	if (run.sg_valid)
 		rxe_sg_release(&run.sg);

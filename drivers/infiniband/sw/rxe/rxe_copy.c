@@ -61,29 +61,44 @@ void *rxe_mr_ptr(const struct rxe_mr *mr, u64 va, bool write)
 }
 
 /*
- * Blocks that happen to lie behind one another are one span, up to a burst's
- * worth.  Pages that come and go are none.
+ * The span from @va on, and where it begins if it has @len bytes.  Blocks that
+ * happen to lie behind one another are one span, up to a burst's worth.  Pages
+ * that come and go are none.
  */
-static void span_find(struct rxe_span *s, const struct rxe_mr *mr, u64 va, void *ptr, u64 room)
+static u8 *span_find(struct rxe_span *s, const struct rxe_mr *mr, u64 va, unsigned int len)
 {
-	u64 i, size;
+	const unsigned int shift = mr->block_shift;
+	const u64 size = 1ULL << shift;
+	u64 off, i;
 
-	*s = (struct rxe_span){ .va = va, .ptr = ptr, .len = room };
-	if (mr->type == RXE_MR_DMA)
-		return;
-	if (mr->type == RXE_MR_ODP) {
-		s->len = 0;
-		return;
+	s->va = va;
+	s->len = 0;
+	if (mr->type == RXE_MR_ODP)
+		return NULL;
+	if (mr->type == RXE_MR_DMA) {
+		s->ptr = ib_virt_dma_to_ptr(va);
+		s->len = U64_MAX;
+		return s->ptr;
 	}
-	size = 1ULL << mr->block_shift;
-	i = (va - mr->iova + mr->first_offset) >> mr->block_shift;
+	off = va - mr->iova + mr->first_offset;
+	i = off >> shift;
+	s->ptr = mr->blocks[i] + (off & (size - 1));
+	s->len = size - (off & (size - 1));
 	while (s->len < SZ_64K && ++i < mr->nr_blocks && mr->blocks[i] == s->ptr + s->len)
 		s->len += size;
+	return len <= s->len ? s->ptr : NULL;
 }
 
 int rxe_mr_read_pieces(const struct rxe_mr *mr, struct rxe_span *s, u64 va, void *dst,
 		       unsigned int len)
 {
+	const u8 *whole = span_find(s, mr, va, len);
+
+	if (likely(whole)) {
+		rxe_memcpy(dst, whole, len);
+		return 0;
+	}
+
 	rxe_mr_begin(mr);
 	while (len) {
 		u64 room;
@@ -92,7 +107,6 @@ int rxe_mr_read_pieces(const struct rxe_mr *mr, struct rxe_span *s, u64 va, void
 
 		if (!src)
 			break;
-		span_find(s, mr, va, src, room);
 		rxe_memcpy(dst, src, n);
 		dst += n;
 		va += n;
@@ -105,6 +119,13 @@ int rxe_mr_read_pieces(const struct rxe_mr *mr, struct rxe_span *s, u64 va, void
 int rxe_mr_write_pieces(const struct rxe_mr *mr, struct rxe_span *s, u64 va, const void *src,
 			unsigned int len)
 {
+	u8 *whole = span_find(s, mr, va, len);
+
+	if (likely(whole)) {
+		rxe_memcpy(whole, src, len);
+		return 0;
+	}
+
 	rxe_mr_begin(mr);
 	while (len) {
 		u64 room;
@@ -113,7 +134,6 @@ int rxe_mr_write_pieces(const struct rxe_mr *mr, struct rxe_span *s, u64 va, con
 
 		if (!dst)
 			break;
-		span_find(s, mr, va, dst, room);
 		rxe_memcpy(dst, src, n);
 		src += n;
 		va += n;
@@ -190,8 +210,29 @@ static s64 sg_run(struct rxe_sg_cursor *c)
 	return sge->length - c->off;
 }
 
+/* As rxe_sg_next(), where the MR's next span begins. */
+static u8 *sg_next_span(struct rxe_sg_cursor *c, unsigned int len)
+{
+	const struct ib_sge *sge = &c->sge[c->cur];
+	u8 *p;
+
+	if (!c->mr || c->off > sge->length || len > sge->length - c->off)
+		return NULL;
+	p = span_find(&c->span, c->mr, sge->addr + c->off, len);
+	if (p)
+		c->off += len;
+	return p;
+}
+
 int rxe_sg_read_pieces(struct rxe_sg_cursor *c, void *dst, unsigned int len)
 {
+	const u8 *src = sg_next_span(c, len);
+
+	if (likely(src)) {
+		rxe_memcpy(dst, src, len);
+		return 0;
+	}
+
 	while (len) {
 		s64 run = sg_run(c);
 		unsigned int n;
@@ -214,6 +255,13 @@ int rxe_sg_read_pieces(struct rxe_sg_cursor *c, void *dst, unsigned int len)
 
 int rxe_sg_write_pieces(struct rxe_sg_cursor *c, const void *src, unsigned int len)
 {
+	u8 *dst = sg_next_span(c, len);
+
+	if (likely(dst)) {
+		rxe_memcpy(dst, src, len);
+		return 0;
+	}
+
 	while (len) {
 		s64 run = sg_run(c);
 		unsigned int n;

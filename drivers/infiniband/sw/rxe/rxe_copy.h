@@ -29,6 +29,8 @@ static inline void rxe_memcpy(void *dst, const void *src, size_t len)
 		len %= 8;
 		asm volatile("rep movsq"
 			     : "+D" (dst), "+S" (src), "+c" (words) : : "memory");
+		if (!len)
+			return;
 	}
 #endif
 	memcpy(dst, src, len);

@@ -125,7 +125,7 @@ bool rxe_datagram_run(struct rxe_qp *qp)
 	       rxe_qp_next_packet(qp, &qp->resp.rxq, &pkt, &budget)) {
 		if (rxe_datagram_packet(qp, qp->resp.rxq.cur, &pkt))
 			continue;
-		rxe_rx_again(qp->rxe, qp->resp.rxq.cur);
+		rxe_rx_again(qp->rxe, qp->resp.rxq.cur, 1);
 		qp->resp.exec.sleep = true;
 		return true;
 	}

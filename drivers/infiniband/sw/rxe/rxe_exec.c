@@ -64,8 +64,12 @@ static bool rxe_exec_release(struct rxe_exec *x)
 			return false;
 	} while (!atomic_try_cmpxchg(&x->state, &old, old & ~RXE_EXEC_BUSY));
 
-	/* Unconditional: DISABLED may be set after @old was read. */
-	wake_up(&x->idle);
+	/*
+	 * Whatever @old was: DISABLED may be set after it was read.  The cmpxchg
+	 * is a full barrier, as is what a waiter does before it looks at BUSY.
+	 */
+	if (waitqueue_active(&x->idle))
+		wake_up(&x->idle);
 	x->put(x);
 	return true;
 }

@@ -407,10 +407,31 @@ static void rxe_resp_read(struct rxe_resp_run *run)
 	run->budget--;
 }
 
+/* Returns false, as a packet's data could not be stored. */
+static bool rxe_resp_recv_refused(struct rxe_resp_run *run, int err)
+{
+	if (err == -EAGAIN)
+		err = rxe_sg_wait(&run->sg, &run->qp->resp.fault);
+	run->waits = err == -EAGAIN;
+	if (!run->waits)
+		rxe_resp_fatal(run, run->qp->resp.psn, ROCE_NAK_REM_OP, IB_WC_LOC_PROT_ERR);
+	return false;
+}
+
+/* To the receive WQE, whose cursor is set up. */
+static inline bool rxe_resp_recv_data(struct rxe_resp_run *run, const u8 *data, u32 len)
+{
+	int err = rxe_sg_write(&run->sg, data, len);
+
+	if (unlikely(err))
+		return rxe_resp_recv_refused(run, err);
+	run->qp->resp.received += len;
+	return true;
+}
+
 static bool rxe_resp_exec_send(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
 {
 	struct rxe_qp *qp = run->qp;
-	int err;
 
 	if (pkt->info->flags & RXE_OP_FIRST) {
 		rxe_resp_drop_sg(run);
@@ -422,18 +443,8 @@ static bool rxe_resp_exec_send(struct rxe_resp_run *run, const struct rxe_pkt *p
 		rxe_sg_seek(&run->sg, qp->resp.received);
 		run->sg_valid = true;
 	}
-	err = rxe_sg_write(&run->sg, pkt->payload, pkt->payload_len);
-	if (err == -EAGAIN)
-		err = rxe_sg_wait(&run->sg, &qp->resp.fault);
-	if (err == -EAGAIN) {
-		run->waits = true;
+	if (!rxe_resp_recv_data(run, pkt->payload, pkt->payload_len))
 		return false;
-	}
-	if (err) {
-		rxe_resp_fatal(run, qp->resp.psn, ROCE_NAK_REM_OP, IB_WC_LOC_PROT_ERR);
-		return false;
-	}
-	qp->resp.received += pkt->payload_len;
 	qp->resp.msg = RXE_MSG_SEND;
 	return true;
 }
@@ -590,23 +601,82 @@ static void rxe_resp_packet(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
 	}
 }
 
-/* Is one more full packet of the message at hand sure to be accepted? */
-static bool rxe_resp_takes_middle(const struct rxe_qp *qp)
+/* How many more full packets of the message at hand are sure to be accepted? */
+static u32 rxe_resp_takes_middles(const struct rxe_qp *qp)
 {
 	const struct rxe_resp *resp = &qp->resp;
+	u64 room;
 
 	if (!resp->rxq.cur || !rxe_qp_can_receive(rxe_qp_state(qp)))
-		return false;
+		return 0;
 	switch (resp->msg) {
 	case RXE_MSG_SEND:
-		return qp->rq.cur.valid && (u64)resp->received + qp->mtu <= qp->rq.cur.length &&
-		       (u64)resp->received + qp->mtu <= RXE_MAX_MSG_SZ;
+		room = min_t(u64, qp->rq.cur.length, RXE_MAX_MSG_SZ);
+		if (!qp->rq.cur.valid || room < resp->received)
+			return 0;
+		return (u32)(room - resp->received) / qp->mtu;
 	case RXE_MSG_WRITE:
-		return resp->write_resid >= qp->mtu &&
-		       (qp->attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE);
+		if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE))
+			return 0;
+		return resp->write_resid / qp->mtu;
 	default:
-		return false;
+		return 0;
 	}
+}
+
+/* Returns how many of @num packets were stored; the next one failed. */
+static u32 rxe_resp_send_middles(struct rxe_resp_run *run, const struct rxe_rx_middles *m,
+				 u32 num)
+{
+	struct rxe_pkt pkt = {
+		.info		= &rxe_opcodes[m->opcode],
+		.payload	= m->payload,
+		.payload_len	= m->mtu,
+	};
+	struct roce_psn *psn = &run->qp->resp.psn;
+	u32 i;
+
+	/* sets the cursor up, if this run has not yet */
+	if (!rxe_resp_exec_send(run, &pkt))
+		return 0;
+	*psn = roce_psn_add(*psn, 1);
+	for (i = 1; i < num; i++) {
+		if (!rxe_resp_recv_data(run, m->payload + i * m->stride, m->mtu))
+			break;
+		*psn = roce_psn_add(*psn, 1);
+	}
+	return i;
+}
+
+/* As rxe_resp_send_middles(). */
+static u32 rxe_resp_write_middles(struct rxe_resp_run *run, const struct rxe_rx_middles *m,
+				  u32 num)
+{
+	struct rxe_resp *resp = &run->qp->resp;
+	u64 va = resp->write_va;
+	struct rxe_mr *mr;
+	int err = -EINVAL;
+	u32 i = 0;
+
+	/* less than what the message's first packet was checked for */
+	mr = rxe_resp_mr(run, resp->write_rkey, IB_ACCESS_REMOTE_WRITE, &va, num * m->mtu);
+	for (; mr && i < num; i++) {
+		err = rxe_mr_write(mr, &run->span, va + i * m->mtu, m->payload + i * m->stride,
+				   m->mtu);
+		if (err)
+			break;
+	}
+	if (err == -EAGAIN)
+		err = rxe_resp_wait(run, mr, va + i * m->mtu, m->mtu, true);
+	rxe_resp_used_mem(run);
+
+	resp->write_va += i * m->mtu;
+	resp->write_resid -= i * m->mtu;
+	resp->received += i * m->mtu;
+	resp->psn = roce_psn_add(resp->psn, i);
+	if (err && err != -EAGAIN)
+		rxe_resp_fatal(run, resp->psn, ROCE_NAK_REM_ACCESS, IB_WC_SUCCESS);
+	return i;
 }
 
 /*
@@ -618,25 +688,29 @@ static void rxe_resp_middles(struct rxe_resp_run *run)
 	struct rxe_qp *qp = run->qp;
 	struct rxe_resp *resp = &qp->resp;
 	bool send = resp->msg == RXE_MSG_SEND;
-	u8 opcode = rxe_qp_service(qp) | (send ? ROCE_OP_SEND_MIDDLE : ROCE_OP_WRITE_MIDDLE);
-	struct rxe_pkt pkt = {
-		.info		= &rxe_opcodes[opcode],
-		.payload_len	= qp->mtu,
+	struct rxe_rx_middles m = {
+		.opcode	= rxe_qp_service(qp) | (send ? ROCE_OP_SEND_MIDDLE : ROCE_OP_WRITE_MIDDLE),
+		.mtu	= qp->mtu,
 	};
-	bool ackreq;
+	u32 num, done;
 
-	while (run->budget && rxe_resp_takes_middle(qp)) {
-		pkt.payload = rxe_rx_middle(qp, resp->rxq.cur, opcode, resp->psn, qp->mtu,
-					    &ackreq);
-		if (!pkt.payload)
+	while ((m.max = min(run->budget, rxe_resp_takes_middles(qp)))) {
+		m.psn = resp->psn;
+		num = rxe_rx_middles(qp, resp->rxq.cur, &m);
+		if (!num)
 			return;
-		run->budget--;
+		run->budget -= num;
 		resp->nak_sent = false;
-		if (!(send ? rxe_resp_exec_send(run, &pkt) : rxe_resp_exec_write(run, &pkt)))
-			return;
-		resp->psn = roce_psn_add(resp->psn, 1);
-		if (ackreq && !rxe_qp_is_uc(qp))
+		done = send ? rxe_resp_send_middles(run, &m, num) :
+			      rxe_resp_write_middles(run, &m, num);
+		if (m.ackreq && !rxe_qp_is_uc(qp))
 			resp->ack_due = true;
+		if (done < num) {
+			/* the one that failed is the caller's part */
+			if (num - done > 1)
+				rxe_rx_again(qp->rxe, resp->rxq.cur, num - done - 1);
+			return;
+		}
 	}
 }
 
@@ -659,7 +733,7 @@ static bool rxe_resp_run_connected(struct rxe_qp *qp)
 			if (!run.waits)
 				rxe_resp_middles(&run);
 			if (run.waits)
-				rxe_rx_again(qp->rxe, qp->resp.rxq.cur);
+				rxe_rx_again(qp->rxe, qp->resp.rxq.cur, 1);
 		} else {
 			break;
 		}

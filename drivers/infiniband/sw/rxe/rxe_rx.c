@@ -560,48 +560,52 @@ static inline const u8 *rxe_rx_contiguous(const struct sk_buff *skb, struct rxe_
 	return rxe_rx_next_piece(skb, cb, off, len);
 }
 
+/* The flow of a burst's packets. */
+static void rxe_rx_flow_init(struct rxe_icrc_flow *flow, const struct sk_buff *skb)
+{
+	rxe_icrc_flow_init(flow, skb_network_header(skb), udp_hdr(skb)->source);
+}
+
 /*
  * Segmentation, done or still to be done, counts the IPv4 ID up; GRO may also
  * have merged packets of one and the same ID.
  */
-static bool rxe_rx_icrc_ok(const struct sk_buff *skb, u16 seg, const u8 *data, unsigned int len)
+static bool rxe_rx_icrc_ok(const struct rxe_icrc_flow *flow, const struct sk_buff *skb, u16 seg,
+			   const u8 *data, unsigned int len)
 {
 	__le32 icrc = get_unaligned((const __le32 *)(data + len - ROCE_ICRC_SIZE));
 	bool ipv4 = rxe_skb_is_ipv4(skb);
-	struct rxe_icrc_flow flow;
 	u16 id = 0;
 
 	len -= ROCE_ICRC_SIZE;
 	if (ipv4)
 		id = ntohs(ip_hdr(skb)->id);
-	rxe_icrc_flow_init(&flow, skb_network_header(skb), udp_hdr(skb)->source);
-	if (likely(rxe_icrc(&flow, id + seg, data, len) == icrc))
+	if (likely(rxe_icrc(flow, id + seg, data, len) == icrc))
 		return true;
-	return ipv4 && seg && rxe_icrc(&flow, id, data, len) == icrc;
+	return ipv4 && seg && rxe_icrc(flow, id, data, len) == icrc;
 }
 
 /*
- * Has a proven peer put the token of the pair there?  Only under a UDP checksum
+ * What a proven peer may put in place of the ICRC.  Only under a UDP checksum
  * (udp_lib_checksum_complete() has seen to it, or a netdev that computes none for
  * packets that do not leave the host).
  */
-static bool rxe_rx_token_ok(struct rxe_qp *qp, const struct sk_buff *skb, struct roce_psn psn,
-			    const u8 *data, unsigned int len)
+static u64 rxe_rx_token(const struct rxe_qp *qp, const struct sk_buff *skb)
 {
-	u64 token = rxe_token_rx(qp);
+	return rxe_skb_cb((struct sk_buff *)skb)->summed ? rxe_token_rx(qp) : 0;
+}
 
-	if (!token || !rxe_skb_cb((struct sk_buff *)skb)->summed)
-		return false;
-	if (get_unaligned((const __le32 *)(data + len - ROCE_ICRC_SIZE)) !=
-	    rxe_token_field(token, psn))
-		return false;
-	rxe_count(qp->rxe, RXE_CNT_RX_TOKENS);
-	return true;
+/* Does the packet carry it? */
+static bool rxe_rx_token_ok(u64 token, struct roce_psn psn, const u8 *data, unsigned int len)
+{
+	return token && get_unaligned((const __le32 *)(data + len - ROCE_ICRC_SIZE)) ==
+			rxe_token_field(token, psn);
 }
 
 static enum rxe_drop rxe_rx_packet(struct rxe_qp *qp, const struct sk_buff *skb, u16 seg,
 				   const u8 *data, unsigned int len, struct rxe_pkt *pkt)
 {
+	struct rxe_icrc_flow flow;
 	enum rxe_drop why;
 
 	if (!data)
@@ -612,9 +616,12 @@ static enum rxe_drop rxe_rx_packet(struct rxe_qp *qp, const struct sk_buff *skb,
 	/* GRO merges by addresses and ports, which QPs may share. */
 	if (pkt->qpn != (rxe_skb_cb((struct sk_buff *)skb)->mcast ? ROCE_MULTICAST_QPN : qp->qpn))
 		return RXE_DROP_NO_QP;
-	if (rxe_rx_token_ok(qp, skb, pkt->psn, data, len))
+	if (rxe_rx_token_ok(rxe_rx_token(qp, skb), pkt->psn, data, len)) {
+		rxe_count(qp->rxe, RXE_CNT_RX_TOKENS);
 		return RXE_DROP_NONE;
-	if (!rxe_rx_icrc_ok(skb, seg, data, len))
+	}
+	rxe_rx_flow_init(&flow, skb);
+	if (!rxe_rx_icrc_ok(&flow, skb, seg, data, len))
 		return RXE_DROP_ICRC;
 	/* once in a burst is enough */
 	if (!seg)
@@ -648,46 +655,96 @@ enum rxe_rx_result rxe_rx_next(struct rxe_qp *qp, struct sk_buff *skb, struct rx
 	return RXE_RX_GOOD;
 }
 
-const u8 *rxe_rx_middle(struct rxe_qp *qp, struct sk_buff *skb, u8 opcode, struct roce_psn psn,
-			unsigned int mtu, bool *ackreq)
+/* Where the next packets of @len bytes are, as many as are in one piece, up to *@max. */
+static const u8 *rxe_rx_next_packets(const struct sk_buff *skb, struct rxe_skb_cb *cb,
+				     unsigned int len, unsigned int *max)
 {
-	struct rxe_skb_cb *cb = rxe_skb_cb(skb);
-	const unsigned int len = sizeof(struct roce_bth) + mtu + ROCE_ICRC_SIZE;
-	const struct roce_bth *bth;
 	const u8 *data;
-	u32 apsn;
 
-	if (cb->seg_size != len || skb->len - cb->off < len)
+	*max = min(*max, (skb->len - cb->off) / len);
+	if (cb->seg_size != len || !*max)
 		return NULL;
 	data = rxe_rx_contiguous(skb, cb, cb->off, len);
-	if (!data)
-		return NULL;
-	bth = (const struct roce_bth *)data;
-	apsn = be32_to_cpu(bth->apsn);
-	if (bth->opcode != opcode || (bth->flags & ~ROCE_BTH_MIG) ||
-	    bth->pkey != cpu_to_be16(ROCE_DEFAULT_PKEY) || bth->qpn != cpu_to_be32(qp->qpn) ||
-	    (apsn & ~ROCE_BTH_ACK) != psn.v)
-		return NULL;
-	/* the first of a burst may prove the peer: rxe_rx_next() sees to it */
-	if (!rxe_rx_token_ok(qp, skb, psn, data, len) &&
-	    (!cb->seg || !rxe_rx_icrc_ok(skb, cb->seg, data, len)))
-		return NULL;
-
-	cb->seg++;
-	cb->off += len;
-	*ackreq = apsn & ROCE_BTH_ACK;
-	rxe_count(qp->rxe, RXE_CNT_RCVD_PKTS);
-	rxe_count_add(qp->rxe, RXE_CNT_RCVD_BYTES, len);
-	return data + sizeof(*bth);
+	/* what had to be copied into one piece is alone */
+	if (cb->off + len > cb->piece_end)
+		*max = 1;
+	else
+		*max = min(*max, (cb->piece_end - cb->off) / len);
+	return data;
 }
 
-void rxe_rx_again(struct rxe_dev *rxe, struct sk_buff *skb)
+/* Nothing but the PSN and the request for an ACK differs from one to the next. */
+static inline bool rxe_rx_is_middle(const struct roce_bth *bth, u8 opcode, __be32 qpn, u32 psn,
+				    u32 apsn)
+{
+	return bth->opcode == opcode && !(bth->flags & ~ROCE_BTH_MIG) &&
+	       bth->pkey == cpu_to_be16(ROCE_DEFAULT_PKEY) && bth->qpn == qpn &&
+	       (apsn & ~ROCE_BTH_ACK) == psn;
+}
+
+static void rxe_rx_took(struct rxe_qp *qp, struct rxe_skb_cb *cb, unsigned int num,
+			unsigned int tokens)
+{
+	unsigned int bytes = num * cb->seg_size;
+
+	cb->seg += num;
+	cb->off += bytes;
+	rxe_count_add(qp->rxe, RXE_CNT_RCVD_PKTS, num);
+	rxe_count_add(qp->rxe, RXE_CNT_RCVD_BYTES, bytes);
+	rxe_count_add(qp->rxe, RXE_CNT_RX_TOKENS, tokens);
+}
+
+unsigned int rxe_rx_middles(struct rxe_qp *qp, struct sk_buff *skb, struct rxe_rx_middles *m)
+{
+	const unsigned int len = sizeof(struct roce_bth) + m->mtu + ROCE_ICRC_SIZE;
+	const u64 token = rxe_rx_token(qp, skb);
+	const __be32 qpn = cpu_to_be32(qp->qpn);
+	struct rxe_skb_cb *cb = rxe_skb_cb(skb);
+	unsigned int i, max = m->max, tokens = 0;
+	struct rxe_icrc_flow flow;
+	u32 acks = 0;
+	const u8 *data;
+
+	data = rxe_rx_next_packets(skb, cb, len, &max);
+	if (!data)
+		return 0;
+	m->payload = data + sizeof(struct roce_bth);
+	m->stride = len;
+	for (i = 0; i < max; i++, data += len) {
+		const struct roce_bth *bth = (const struct roce_bth *)data;
+		struct roce_psn psn = roce_psn_add(m->psn, i);
+		u32 apsn = be32_to_cpu(bth->apsn);
+
+		if (!rxe_rx_is_middle(bth, m->opcode, qpn, psn.v, apsn))
+			break;
+		if (rxe_rx_token_ok(token, psn, data, len)) {
+			tokens++;
+		} else {
+			/* the first of a burst may prove the peer: rxe_rx_next() sees to it */
+			if (!(cb->seg + i))
+				break;
+			if (i == tokens)
+				rxe_rx_flow_init(&flow, skb);
+			if (!rxe_rx_icrc_ok(&flow, skb, cb->seg + i, data, len))
+				break;
+		}
+		acks |= apsn;
+	}
+	m->ackreq = acks & ROCE_BTH_ACK;
+	if (i)
+		rxe_rx_took(qp, cb, i, tokens);
+	return i;
+}
+
+void rxe_rx_again(struct rxe_dev *rxe, struct sk_buff *skb, unsigned int num)
 {
 	struct rxe_skb_cb *cb = rxe_skb_cb(skb);
-	unsigned int len = cb->off - --cb->seg * cb->seg_size;
+	unsigned int len;
 
+	cb->seg -= num;
+	len = cb->off - cb->seg * cb->seg_size;
 	cb->off -= len;
-	rxe_count_add(rxe, RXE_CNT_RCVD_PKTS, -1);
+	rxe_count_add(rxe, RXE_CNT_RCVD_PKTS, -(u64)num);
 	rxe_count_add(rxe, RXE_CNT_RCVD_BYTES, -(u64)len);
 }
 

@@ -148,29 +148,46 @@ enum rxe_rx_result {
 enum rxe_rx_result rxe_rx_next(struct rxe_qp *qp, struct sk_buff *skb, struct rxe_pkt *pkt);
 
 /**
- * rxe_rx_middle - take the next packet out of a burst if it just continues a message
- * @qp:		QP it must be for
- * @skb:	burst
- * @opcode:	a middle packet, without extension headers
- * @psn:	that it must have
- * @mtu:	bytes of payload that it must have
- * @ackreq:	set if it asks for an acknowledgment
- *
- * The short way for most packets of a long message: no parsed headers, and
- * nothing about it can be wrong.
- *
- * Context: as rxe_rx_next().
- * Return: the payload; NULL: it is something else, for rxe_rx_next().
+ * struct rxe_rx_middles - packets in the middle of a message, for rxe_rx_middles()
+ * @opcode:	that all must have, without extension headers
+ * @psn:	of the first
+ * @mtu:	bytes of payload that each must have
+ * @max:	how many are wanted, at least one
+ * @payload:	result: payload of the first
+ * @stride:	result: bytes from one payload to the next
+ * @ackreq:	result: one of them asks for an acknowledgment
  */
-const u8 *rxe_rx_middle(struct rxe_qp *qp, struct sk_buff *skb, u8 opcode, struct roce_psn psn,
-			unsigned int mtu, bool *ackreq);
+struct rxe_rx_middles {
+	u8		opcode;
+	struct roce_psn	psn;
+	unsigned int	mtu;
+	unsigned int	max;
+	const u8	*payload;
+	unsigned int	stride;
+	bool		ackreq;
+};
 
 /**
- * rxe_rx_again - the next packet shall be the same again
- * @rxe:	device, for counters
- * @skb:	burst, after rxe_rx_next() said RXE_RX_GOOD
+ * rxe_rx_middles - take the next packets out of a burst if they just continue a message
+ * @qp:		QP they must be for
+ * @skb:	burst
+ * @m:		what they must be, and where they are
+ *
+ * The short way for most packets of a long message: no parsed headers, and
+ * nothing about them can be wrong.  As many as lie in one piece.
+ *
+ * Context: as rxe_rx_next().
+ * Return: the number of packets; 0: the next one is something else, for rxe_rx_next().
  */
-void rxe_rx_again(struct rxe_dev *rxe, struct sk_buff *skb);
+unsigned int rxe_rx_middles(struct rxe_qp *qp, struct sk_buff *skb, struct rxe_rx_middles *m);
+
+/**
+ * rxe_rx_again - the next packets shall be the same again
+ * @rxe:	device, for counters
+ * @skb:	burst, after rxe_rx_next() said RXE_RX_GOOD, or rxe_rx_middles() found some
+ * @num:	how many, of those that came last; more than one only of rxe_rx_middles()
+ */
+void rxe_rx_again(struct rxe_dev *rxe, struct sk_buff *skb, unsigned int num);
 
 /* Free a burst, used up or not, and its handle reference. */
 void rxe_rx_free(struct sk_buff *skb);

@@ -390,7 +390,6 @@ static void rxe_tx_flush(struct rxe_tx *tx)
 		rxe_tx_fail(tx, tx->segs, err);
 		return;
 	}
-	tx->sent += tx->segs;
 	rxe_count(tx->rxe, RXE_CNT_TX_BURSTS);
 	rxe_count_add(tx->rxe, RXE_CNT_SENT_PKTS, tx->segs);
 	rxe_count_add(tx->rxe, RXE_CNT_SENT_BYTES, bytes);
@@ -411,7 +410,6 @@ void rxe_tx_begin(struct rxe_tx *tx, struct rxe_dev *rxe, const struct rxe_path 
 	tx->max_segs = 0;
 	tx->seg_size = 0;
 	tx->err = path->sgid ? 0 : -EINVAL;
-	tx->sent = 0;
 }
 
 /* Can the next packet not go into the burst under construction? */

@@ -37,7 +37,6 @@ struct rxe_route;
  * @closed:	the burst's last packet is shorter: nothing can follow
  * @err:	first error of the run; later packets go out all the same while
  *		there is a route: the peer's NAK is faster than a timeout
- * @sent:	packets handed to IP in this run
  *
  * Owned by rxe_tx.c; others read @err and write @token alone.
  */
@@ -57,7 +56,6 @@ struct rxe_tx {
 	unsigned int		max_segs;
 	bool			closed;
 	int			err;
-	unsigned int		sent;
 };
 
 /**

@@ -137,12 +137,13 @@ qperf_() {
 		{ tail -n 5 "$tmp/client" >&2; return 1; }
 	kill "${pids[-1]}"
 	wait "${pids[-1]}"
-	# "    bw  =  1.24 GB/sec"; -uu has plain bytes/sec or sec
+	# "    bw  =  1.24 GB/sec"; -uu has plain bytes/sec, and nanoseconds or seconds
 	value=$(awk '/ (bw|latency) +=/ { gsub(",", "", $3); print $3, $4; exit }' "$tmp/client")
 	unit=${value#* } value=${value% *}
 	case $unit in
 	bytes/sec) value=$(awk "BEGIN { print $value / 1048576 }") unit=MiB/s ;;
 	bits/sec) value=$(awk "BEGIN { print $value / 8 / 1048576 }") unit=MiB/s ;;
+	ns) value=$(awk "BEGIN { print $value / 1000 }") unit=us ;;
 	sec) value=$(awk "BEGIN { print $value * 1000000 }") unit=us ;;
 	esac
 }
@@ -150,8 +151,17 @@ qperf_() {
 iperf() {
 	port=$((port + 1))
 	server iperf3 -s -1 -p "$port" || return
-	in_ns 2 timeout 300 iperf3 -c "$ip1" -p "$port" -n "$1" -J >"$tmp/client" || return
+	# by time: with -n, iperf3 notices the end a second late
+	in_ns 2 timeout 300 iperf3 -c "$ip1" -p "$port" -t "$1" -J >"$tmp/client" || return
+	wait "${pids[-1]}"
 	value=$(jq '.end.sum_received.bits_per_second / 8 / 1048576' "$tmp/client") unit=MiB/s
+}
+
+# what the counters of both links have come to, on stderr
+rdma_statistic() {
+	for i in 1 2; do
+		in_ns "$i" rdma -p statistic show link | grep -v ' 0 *$' >&2
+	done
 }
 
 # times N: iterations; a profile is the difference of two runs
@@ -173,12 +183,14 @@ test_write_64b_list() { rate ib_write_bw -s 64 -n "$(times 20000)" -l 32; }
 test_send_lat() { qperf_ rc_lat -cm 1 -m 8; }
 test_write_lat() { qperf_ rc_rdma_write_lat -cm 1 -m 8; }
 test_read_lat() { qperf_ rc_rdma_read_lat -cm 1 -m 8; }
+# the latency of qperf's tests, by number, for a profile
+test_sendp_lat() { bw ib_send_lat -e -s 8 -n "$(times 2000)"; }
 test_uc_64k() { bw ib_send_bw -c UC -e -s 65536 -n "$(times 500)"; }
 test_ud_1k() { bw ib_send_bw -c UD -e -s 1024 -n "$(times 5000)"; }
 test_tcp_lat() { qperf_ tcp_lat -m 8; }
 test_tcp_bw() { qperf_ tcp_bw; }
-test_tcp() { iperf 192M; }
-test_tcp_loss() { loss 1%; iperf 64M; loss 0; }
+test_tcp() { iperf 1; }
+test_tcp_loss() { loss 1%; iperf 1; loss 0; }
 test_send_loss() { loss 1%; bw ib_send_bw -e -s 65536 -n "$(times 500)" -u 8; loss 0; }
 test_read_loss() { loss 1%; bw ib_read_bw -e -s 65536 -n "$(times 500)" -u 8; loss 0; }
 # the same with real ICRCs
@@ -189,7 +201,7 @@ test_read_icrc() { icrc N && test_read_64k; icrc Y; }
 topology=${TOPOLOGY:-netns}
 setup >&2
 echo "topology $topology"
-last='' scale=1
+last='' scale=${SCALE:-1}
 for figure; do
 	mtu=${figure%/*} name=${figure#*/} value='' unit=-
 	[ "$mtu" = "$last" ] || set_mtu "$mtu"
@@ -197,6 +209,7 @@ for figure; do
 	if [ -z "${PROFILE-}" ]; then
 		"test_$name" >&2
 		echo "$figure ${value:--} $unit"
+		[ -z "${STATISTIC-}" ] || rdma_statistic
 		continue
 	fi
 	for scale in 1 2; do

@@ -401,7 +401,7 @@ add_netdev()
 	shift
 	out=$(ip -n "$ns" link add "$@" 2>&1) && return
 	case $out in
-	*"Unknown device type"*|*"ot supported"*|*"What is"*)
+	*"Unknown device type"*|*"Garbage instead"*|*"ot supported"*|*"What is"*)
 		skip "no such netdev here: ip link add $*" ;;
 	*)
 		fail "ip link add $*: $out" ;;

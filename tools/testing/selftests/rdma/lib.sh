@@ -331,6 +331,17 @@ delete_ns()
 	forget_ns "$1"
 }
 
+# new_ns VARIABLE...: like setup_ns, in place of all that are there
+new_ns()
+{
+	local _name
+
+	for _name in "${namespaces[@]}"; do
+		delete_ns "$_name" || return 1
+	done
+	setup_ns "$@"
+}
+
 # forget_ns NAMESPACE: the test has deleted it
 forget_ns()
 {

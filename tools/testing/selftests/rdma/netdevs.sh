@@ -14,7 +14,7 @@ setup()
 # wire [MTU]: two new namespaces, a veth pair between them that is up
 wire()
 {
-	check setup_ns ns1 ns2 && check setup_veth dev1 "$ns1" dev2 "$ns2" "$@" || return
+	check new_ns ns1 ns2 && check setup_veth dev1 "$ns1" dev2 "$ns2" "$@" || return
 	check up "$ns1" "$dev1" && check up "$ns2" "$dev2"
 }
 
@@ -45,7 +45,7 @@ mtu_too_small()
 {
 	local dev link
 
-	check setup_ns ns1 && check setup_dummy dev "$ns1" || return
+	check new_ns ns1 && check setup_dummy dev "$ns1" || return
 	check ip -n "$ns1" link set "$dev" mtu 300 up
 	link=$(random_name rxe)
 	check_not link_add "$ns1" "$link" "$dev"
@@ -58,7 +58,7 @@ netdev_without_packets_is_refused()
 {
 	local link
 
-	check setup_ns ns1 || return
+	check new_ns ns1 || return
 	modprobe -q vcan
 	add_netdev "$ns1" can0 type vcan || return
 	link=$(random_name rxe)
@@ -152,7 +152,7 @@ netkit()
 {
 	local peer
 
-	check setup_ns ns1 ns2 || return
+	check new_ns ns1 ns2 || return
 	add_netdev "$ns1" kit0 type netkit "$@" || return
 	peer=$(ip -n "$ns1" -o link show | sed -n 's/^[0-9]*: \([^@:]*\)@kit0: .*/\1/p')
 	check ip -n "$ns1" link set "$peer" netns "$ns2" || return
@@ -175,7 +175,7 @@ tap()
 	modprobe -q tun
 	helper tun_wire || return
 	[ -e /dev/net/tun ] || { skip "no tun here"; return; }
-	check setup_ns ns1 ns2 || return
+	check new_ns ns1 ns2 || return
 	start '' "$tmp/wire" 100 "$here/tun_wire" tap "$ns1" tap0 "$ns2" tap0
 	wire_pid=$started
 	check poll_until 10 file_has "$tmp/wire" ready || { diag_file "$tmp/wire"; return; }
@@ -190,7 +190,7 @@ dummy()
 {
 	local dev
 
-	check setup_ns ns1 && check setup_dummy dev "$ns1" || return
+	check new_ns ns1 && check setup_dummy dev "$ns1" || return
 	check up "$ns1" "$dev" 10.12.12.1/24 fd00:12:12::1/64
 	check setup_link link1 "$ns1" "$dev" || return
 	exchange "$ns1" "$link1" 10.12.12.1 "$ns1" "$link1" 10.12.12.1
@@ -200,7 +200,7 @@ dummy()
 
 lo()
 {
-	check setup_ns ns1 && check up "$ns1" lo 10.12.13.1/32 fd00:12:13::1/128 || return
+	check new_ns ns1 && check up "$ns1" lo 10.12.13.1/32 fd00:12:13::1/128 || return
 	check setup_link link1 "$ns1" lo || return
 	exchange "$ns1" "$link1" 10.12.13.1 "$ns1" "$link1" 10.12.13.1
 	! have_ipv6 || exchange "$ns1" "$link1" fd00:12:13::1 "$ns1" "$link1" fd00:12:13::1

@@ -14,7 +14,7 @@ setup()
 # wire: two new namespaces, a veth pair between them with addresses
 wire()
 {
-	check setup_ns ns1 ns2 && check setup_veth dev1 "$ns1" dev2 "$ns2" || return
+	check new_ns ns1 ns2 && check setup_veth dev1 "$ns1" dev2 "$ns2" || return
 	check up "$ns1" "$dev1" 10.13.1.1/24 && check up "$ns2" "$dev2" 10.13.1.2/24
 }
 
@@ -46,7 +46,7 @@ tun()
 	modprobe -q tun
 	helper tun_wire || return
 	[ -e /dev/net/tun ] || { skip "no tun here"; return; }
-	check setup_ns ns1 ns2 || return
+	check new_ns ns1 ns2 || return
 	start '' "$tmp/wire" 100 "$here/tun_wire" tun "$ns1" tun0 "$ns2" tun0
 	wire_pid=$started
 	check poll_until 10 file_has "$tmp/wire" ready || { diag_file "$tmp/wire"; return; }

@@ -96,9 +96,11 @@ links_on_the_ports()
 	check setup_link link_a "$ns1" "$dev1a" && check setup_link link_b "$ns1" "$dev1b" || return
 	check setup_link link2 "$ns2" br0 || return
 	check in_ns "$ns1" sh -c "echo $dev1a >/sys/class/net/bond0/bonding/active_slave"
+	check poll_until 10 answers "$ns1" 10.14.1.2
 	exchange "$ns1" "$link_a" 10.14.1.1 "$ns2" "$link2" 10.14.1.2
 	check poll_until 5 no_gid "$link_b" "$(gid_of 10.14.1.1)"
 	check in_ns "$ns1" sh -c "echo $dev1b >/sys/class/net/bond0/bonding/active_slave"
+	check poll_until 10 answers "$ns1" 10.14.1.2
 	exchange "$ns1" "$link_b" 10.14.1.1 "$ns2" "$link2" 10.14.1.2
 	check poll_until 5 no_gid "$link_a" "$(gid_of 10.14.1.1)"
 	check link_del "$link_a"

@@ -136,7 +136,7 @@ vrf_goes_under_traffic()
 	check find_gid gid1 "$red" 10.15.1.1 && check find_gid gid2 "$link2" 10.15.1.2 || return
 	start '' "$out" 60 "$here/verbs" stream "$red" "$gid1" "$link2" "$gid2"
 	check poll_until 15 file_has "$out" ready || return
-	check takes_less 5000 ip -n "$ns1" link del red
+	check takes_less "$prompt" ip -n "$ns1" link del red
 	check ends "$started" 30 || diag_file "$out"
 	exchange "$ns1" "$red" 10.15.1.1 "$ns2" "$link2" 10.15.1.2
 	exchange "$ns1" "$blue" 10.15.1.1 "$ns3" "$link3" 10.15.1.2
@@ -149,6 +149,9 @@ namespace_goes()
 	forget_ns "$ns1"
 	check poll_until 10 link_gone "$red"
 	check poll_until 10 link_gone "$blue"
+	# the other ends of its veth pairs have gone with it
+	check poll_until 10 link_gone "$link2"
+	check poll_until 10 link_gone "$link3"
 }
 
 begin

@@ -332,8 +332,7 @@ static void rxe_tx_fill_headers(struct rxe_tx *tx, struct sk_buff *skb)
 
 /*
  * The skb belongs to no socket and carries no destructor: it may outlive all
- * of ours.  A packet larger than the route's MTU is an error (-EMSGSIZE), not
- * fragments, as ignore_df is clear.
+ * of ours.
  */
 static int rxe_tx_output(struct rxe_tx *tx, struct sk_buff *skb)
 {
@@ -351,6 +350,11 @@ static int rxe_tx_output(struct rxe_tx *tx, struct sk_buff *skb)
 		return -ENODEV;
 	}
 	skb_dst_set_noref(skb, tx->dst);
+	/*
+	 * When the MTU becomes smaller just now, better a few fragments than the
+	 * ICMP that rxe_tx_get_burst() avoids.
+	 */
+	skb->ignore_df = 1;
 	if (tx->path->ipv4)
 		err = ip_local_out(net, rs->sk, skb);
 	else
@@ -432,7 +436,10 @@ static int rxe_tx_get_burst(struct rxe_tx *tx, unsigned int size)
 			return err;
 	}
 	if (!tx->segs) {
-		/* IP would tell ourselves in an ICMP, and remember it for ten minutes. */
+		/*
+		 * IP would tell ourselves in an ICMP, and remember the MTU for ten
+		 * minutes.
+		 */
 		if (size + rxe_tx_hdr_len(tx) > dst_mtu(tx->dst))
 			return -EMSGSIZE;
 		tx->seg_size = size;

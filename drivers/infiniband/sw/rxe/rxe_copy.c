@@ -216,7 +216,8 @@ static u8 *sg_next_span(struct rxe_sg_cursor *c, unsigned int len)
 	const struct ib_sge *sge = &c->sge[c->cur];
 	u8 *p;
 
-	if (!c->mr || c->off > sge->length || len > sge->length - c->off)
+	/* at the SGE's end there may be no block, and nothing is left to copy */
+	if (!c->mr || c->off >= sge->length || len > sge->length - c->off)
 		return NULL;
 	p = span_find(&c->span, c->mr, sge->addr + c->off, len);
 	if (p)

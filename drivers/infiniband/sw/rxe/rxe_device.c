@@ -125,7 +125,7 @@ static void rxe_port_speed(struct rxe_dev *rxe, struct ib_port_attr *attr)
 	attr->active_width = IB_WIDTH_1X;
 	attr->active_speed = IB_SPEED_SDR;
 	/* The core logs a warning at every call for netdevs without the method. */
-	if (rxe->ndev->ethtool_ops->get_link_ksettings)
+	if (rxe_netdev_for_core(rxe->ndev)->ethtool_ops->get_link_ksettings)
 		ib_get_eth_speed(&rxe->ibdev, 1, &attr->active_speed, &attr->active_width);
 }
 
@@ -366,6 +366,8 @@ int rxe_device_create(struct rxe_link *link, struct net *net, const char *name,
 
 	link->dev = NULL;
 dealloc:
+	/* Who has found the device through a GID may look at its link, under RCU. */
+	synchronize_rcu();
 	/* The link stays the caller's. */
 	rxe->link = NULL;
 	ib_dealloc_device(&rxe->ibdev);

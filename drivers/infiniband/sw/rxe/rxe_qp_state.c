@@ -101,7 +101,9 @@ static int rxe_qp_check_values(const struct rxe_qp *qp, const struct ib_qp_attr 
 					attr->path_mig_state != IB_MIG_MIGRATED))
 		return -EOPNOTSUPP;
 	/* many pass the flags of their MRs: what means nothing to a QP does no harm */
-	if ((mask & IB_QP_ACCESS_FLAGS) && (attr->qp_access_flags & ~IB_ACCESS_SUPPORTED))
+	if ((mask & IB_QP_ACCESS_FLAGS) &&
+	    (attr->qp_access_flags & ~(IB_ACCESS_SUPPORTED | IB_ACCESS_FLUSH_GLOBAL |
+				       IB_ACCESS_FLUSH_PERSISTENT)))
 		return -EOPNOTSUPP;
 	return 0;
 }

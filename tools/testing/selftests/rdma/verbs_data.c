@@ -515,6 +515,13 @@ static void test_ud(struct end *a, struct end *b, const char *arg)
 		need(is_guard(b->buf + GRH + sizes[i], 1000));
 	}
 
+	/* room for the GRH alone, where the MR ends */
+	post_recv(b, 1, b->size - GRH, GRH);
+	ud_send(a, b, ah, 1, 0, QKEY);
+	want_wc(a->scq, 1, IBV_WC_SUCCESS);
+	wc = wait_wc(b->rcq);
+	need(wc.status == IBV_WC_SUCCESS && wc.byte_len == GRH);
+
 	/* a wrong Q_Key, no receive: dropped, and no more than that */
 	post_recv(b, 1, 0, GRH + 10);
 	ud_send(a, b, ah, 1, 10, QKEY + 1);

@@ -5,6 +5,8 @@
  * Adds an RDMA link again and again, with the first, second ... of the allocations
  * that this takes failing (/proc/self/fail-nth), until none is left.  Each time it is
  * added, or it fails and there is no device LINK and nobody has UDP port 4791.
+ * Behind the fortieth in steps of 5 %, or all with RDMA_TEST_EVERY in the
+ * environment, which takes hours on a debug kernel.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -126,7 +128,7 @@ int main(int argc, char **argv)
 	put(&req, RDMA_NLDEV_ATTR_LINK_TYPE, "rxe", sizeof("rxe"));
 	put(&req, RDMA_NLDEV_ATTR_NDEV_NAME, argv[1], strlen(argv[1]) + 1);
 
-	for (n = 1; n < MOST; n++) {
+	for (n = 1; n < MOST; n += n < 40 || getenv("RDMA_TEST_EVERY") ? 1 : n / 20) {
 		fail_nth(nth, n);
 		err = send(nl, &req, req.head.nlmsg_len, 0) < 0 ? errno : -1;
 		rest = left(nth);
@@ -150,6 +152,7 @@ int main(int argc, char **argv)
 		if (rest)
 			break;
 	}
-	printf("%d allocations, %d of them needed, %d answers lost\n", n - 1, needed, lost);
-	return n == MOST || !needed;
+	printf("up to %d allocations, %d that failed were needed, %d answers lost\n", n, needed,
+	       lost);
+	return n >= MOST || !needed;
 }

@@ -12,6 +12,8 @@ import socket
 import struct
 import sys
 
+from sockets import libc, with_address
+
 AF_RDS = 21
 SOL_RDS = 276
 SO_SNDBUFFORCE = 32
@@ -20,16 +22,6 @@ RDS_CMSG_RDMA_ARGS = 1
 RDS_CMSG_RDMA_DEST = 2
 RDS_CMSG_RDMA_MAP = 3
 RDS_RDMA_READWRITE = 0x1
-
-libc = ctypes.CDLL(None, use_errno=True)
-
-
-def with_address(call, sock, address, port):
-    """bind() and connect(): Python does not know the family's addresses."""
-    raw = struct.pack("=HH4s8x", socket.AF_INET, socket.htons(port), socket.inet_aton(address))
-    if call(sock.fileno(), raw, len(raw)):
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
 
 
 def make(address, port, peer):

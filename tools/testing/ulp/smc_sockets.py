@@ -7,23 +7,15 @@ An SMC server that sends back what it gets, and its client, which compares; or t
 name of the fabric that both have to agree on.
 """
 
-import ctypes
 import os
 import socket
 import struct
 import sys
 
+from sockets import libc, with_address
+
 AF_SMC = 43
 SIZES = [1, 100, 4096, 65536, 1000000, 3000000]
-
-libc = ctypes.CDLL(None, use_errno=True)
-
-
-def with_address(call, sock, address, port):
-    raw = struct.pack("=HH4s8x", socket.AF_INET, socket.htons(port), socket.inet_aton(address))
-    if call(sock.fileno(), raw, len(raw)):
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
 
 
 def attribute(kind, data):

@@ -96,11 +96,6 @@ unless_intree()
 	"$@"
 }
 
-require_netem()
-{
-	modprobe -q sch_netem || { skip "no netem"; return 1; }
-}
-
 far_end_is_told_to_end()
 {
 	check far "touch \$end"

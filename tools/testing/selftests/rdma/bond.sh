@@ -37,12 +37,6 @@ sent_more_than()
 	[ "$(sent_by "$1")" -gt "$2" ]
 }
 
-unlink_both()
-{
-	check link_del "$link1"
-	check link_del "$link2"
-}
-
 # bond MODE
 bond()
 {

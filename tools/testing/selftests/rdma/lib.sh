@@ -629,6 +629,35 @@ exchange()
 	verbs exchange || diag "between $3 and $6"
 }
 
+# unlink_both: link1 and link2
+unlink_both()
+{
+	check link_del "$link1"
+	check link_del "$link2"
+}
+
+# setup_tun tun|tap: new namespaces ns1 and ns2, NETDEVs of that name and "0" in them,
+# and a process between these
+setup_tun()
+{
+	modprobe -q tun
+	helper tun_wire || return
+	[ -e /dev/net/tun ] || { skip "no tun here"; return 1; }
+	check new_ns ns1 ns2 || return
+	start '' "$tmp/wire" 100 "$here/tun_wire" "$1" "$ns1" "${1}0" "$ns2" "${1}0"
+	tun_pid=$started
+	check poll_until 10 file_has "$tmp/wire" ready || { diag_file "$tmp/wire"; return 1; }
+}
+
+# end_tun: the netdevs go with the process, and link1 and link2 with them
+end_tun()
+{
+	stop "$tun_pid"
+	check soon link_gone "$link1"
+	check soon link_gone "$link2"
+	check_soon_closed_everywhere
+}
+
 # exchange_on NAMESPACE1 NETDEV1 NAMESPACE2 NETDEV2 [OPTION...]: links on these netdevs,
 # addresses, IPv4 and IPv6, and data between each two; rping with the options, "-" for
 # none.  Sets link1 link2 ip1 ip2 ip6_1 ip6_2.
@@ -815,6 +844,13 @@ ping()
 	server=(rping -s -a "$addr" -p "$port" -V "$@")
 	client=(rping -c -a "$addr" -p "$port" -V "$@")
 	run_pair "$ns1" "$ns2" cm_listens
+}
+
+# require_netem: skips the test where packets cannot be lost on purpose
+require_netem()
+{
+	modprobe -q sch_netem || { skip "no netem"; return 1; }
+	command -v tc >/dev/null || { skip "no tc"; return 1; }
 }
 
 # fixed_neighbours: the pair's MAC addresses, known for ever.  The RDMA core gives

@@ -13,12 +13,6 @@ setup()
 	check setup_pair 1500 && fixed_neighbours
 }
 
-require_netem()
-{
-	modprobe -q sch_netem || { skip "no netem"; return 1; }
-	command -v tc >/dev/null || { skip "no tc"; return 1; }
-}
-
 # netem OPTIONS...: on both ends
 netem()
 {

@@ -18,12 +18,6 @@ wire()
 	check up "$ns1" "$dev1" && check up "$ns2" "$dev2"
 }
 
-unlink_both()
-{
-	check link_del "$link1"
-	check link_del "$link2"
-}
-
 mtu_of()
 {
 	local mtu
@@ -172,18 +166,9 @@ vxlan()
 
 tap()
 {
-	modprobe -q tun
-	helper tun_wire || return
-	[ -e /dev/net/tun ] || { skip "no tun here"; return; }
-	check new_ns ns1 ns2 || return
-	start '' "$tmp/wire" 100 "$here/tun_wire" tap "$ns1" tap0 "$ns2" tap0
-	wire_pid=$started
-	check poll_until 10 file_has "$tmp/wire" ready || { diag_file "$tmp/wire"; return; }
+	setup_tun tap || return
 	exchange_on "$ns1" tap0 "$ns2" tap0
-	stop "$wire_pid"
-	check soon link_gone "$link1"
-	check soon link_gone "$link2"
-	check_soon_closed_everywhere
+	end_tun
 }
 
 dummy()

@@ -18,12 +18,6 @@ wire()
 	check up "$ns1" "$dev1" 10.13.1.1/24 && check up "$ns2" "$dev2" 10.13.1.2/24
 }
 
-unlink_both()
-{
-	check link_del "$link1"
-	check link_del "$link2"
-}
-
 # rping both ways, where rdma_cm knows netdevs without a MAC address: not in 6.x
 connect()
 {
@@ -51,20 +45,11 @@ addresses_come_and_go() # NETDEV1 NETDEV2
 
 tun()
 {
-	modprobe -q tun
-	helper tun_wire || return
-	[ -e /dev/net/tun ] || { skip "no tun here"; return; }
-	check new_ns ns1 ns2 || return
-	start '' "$tmp/wire" 100 "$here/tun_wire" tun "$ns1" tun0 "$ns2" tun0
-	wire_pid=$started
-	check poll_until 10 file_has "$tmp/wire" ready || { diag_file "$tmp/wire"; return; }
+	setup_tun tun || return
 	exchange_on "$ns1" tun0 "$ns2" tun0 -
 	connect
 	addresses_come_and_go tun0 tun0
-	stop "$wire_pid"
-	check soon link_gone "$link1"
-	check soon link_gone "$link2"
-	check_soon_closed_everywhere
+	end_tun
 }
 
 wireguard()

@@ -233,6 +233,20 @@ enum ibv_qp_state end_get_state(struct end *e)
 	return attr.qp_state;
 }
 
+struct ibv_ah *end_ah(struct end *e, const struct end *peer)
+{
+	struct ibv_ah_attr attr = {
+		.is_global = 1,
+		.port_num = 1,
+		.grh = { .dgid = peer->gid, .sgid_index = e->gid_index, .hop_limit = 64 },
+	};
+	struct ibv_ah *ah = ibv_create_ah(e->pd, &attr);
+
+	if (!ah)
+		die("no AH: %s", strerror(errno));
+	return ah;
+}
+
 /*
  * Two of them
  */

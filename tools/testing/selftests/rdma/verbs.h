@@ -80,6 +80,7 @@ void end_unmake(struct end *e);		/* what end_make() made */
 void end_init(struct end *e);		/* QP to INIT */
 void end_rtr(struct end *e, const struct end *peer, const struct how *how);
 void end_rts(struct end *e, const struct how *how);
+struct ibv_ah *end_ah(struct end *e, const struct end *peer);
 void end_state(struct end *e, enum ibv_qp_state state);
 enum ibv_qp_state end_get_state(struct end *e);
 

@@ -453,20 +453,6 @@ static void test_solicited(struct end *a, struct end *b, const char *arg)
  * Datagrams
  */
 
-static struct ibv_ah *make_ah(struct end *e, const struct end *peer)
-{
-	struct ibv_ah_attr attr = {
-		.is_global = 1,
-		.port_num = 1,
-		.grh = { .dgid = peer->gid, .sgid_index = e->gid_index, .hop_limit = 64 },
-	};
-	struct ibv_ah *ah = ibv_create_ah(e->pd, &attr);
-
-	if (!ah)
-		die("no AH: %s", strerror(errno));
-	return ah;
-}
-
 static void ud_send(struct end *a, const struct end *b, struct ibv_ah *ah, uint64_t id,
 		    size_t len, uint32_t qkey)
 {
@@ -497,7 +483,7 @@ static void test_ud(struct end *a, struct end *b, const char *arg)
 
 	(void)arg;
 	pair_make(a, b, &how);
-	ah = make_ah(a, b);
+	ah = end_ah(a, b);
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		printf("%zu bytes\n", sizes[i]);
 		fill(a->buf, sizes[i], i);
@@ -564,7 +550,7 @@ static void test_exchange(struct end *a, struct end *b, const char *arg)
 	pair_make(a, b, &ud);
 	for (i = 0; i < 2; i++) {
 		printf("datagram %zu\n", i);
-		ah = make_ah(ends[i], ends[!i]);
+		ah = end_ah(ends[i], ends[!i]);
 		fill(ends[i]->buf, mtu, i);
 		post_recv(ends[!i], i, 10000, GRH + mtu);
 		ud_send(ends[i], ends[!i], ah, i, mtu, QKEY);

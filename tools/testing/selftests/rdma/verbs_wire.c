@@ -304,12 +304,6 @@ static struct who who_is(const struct end *e, const struct how *how)
 static void connect_to(struct end *e, struct remote *peer, const struct who *who,
 		       const struct how *how)
 {
-	struct ibv_ah_attr ah = {
-		.is_global = 1,
-		.port_num = 1,
-		.grh = { .sgid_index = e->gid_index, .hop_limit = 64 },
-	};
-
 	memcpy(&peer->end.gid, who->gid, 16);
 	peer->end.mtu = e->mtu;
 	peer->end.buf = (void *)(uintptr_t)be64toh(who->addr);
@@ -319,11 +313,8 @@ static void connect_to(struct end *e, struct remote *peer, const struct who *who
 	peer->mr.rkey = be32toh(who->rkey);
 	end_rtr(e, &peer->end, how);
 	end_rts(e, how);
-	if (how->type == IBV_QPT_UD) {
-		ah.grh.dgid = peer->end.gid;
-		peer->ah = ibv_create_ah(e->pd, &ah);
-		need(peer->ah);
-	}
+	if (how->type == IBV_QPT_UD)
+		peer->ah = end_ah(e, &peer->end);
 }
 
 static void end_peer(struct end *e, struct remote *peer)

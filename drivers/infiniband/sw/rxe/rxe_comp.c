@@ -192,11 +192,17 @@ static void rxe_comp_acknowledge(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	}
 }
 
-static int rxe_comp_scatter(struct rxe_comp_run *run, struct rxe_swqe *wqe,
-			    struct roce_psn psn, u32 off, const void *data, u32 len)
+/*
+ * Data of @num responses of equal length, from @psn and @off of the message on.
+ * Returns how many are stored; if not all, the next one could not be, and either
+ * @waits is set or rxe_comp_store_failed() is to be called.
+ */
+static u32 rxe_comp_scatter(struct rxe_comp_run *run, struct rxe_swqe *wqe, struct roce_psn psn,
+			    u32 off, const void *data, u32 len, u32 stride, u32 num)
 {
 	struct rxe_qp *qp = run->qp;
 	int err;
+	u32 i;
 
 	if (!run->sg_valid || run->sg_index != qp->sq.tail || !roce_psn_eq(run->sg_psn, psn)) {
 		if (run->sg_valid)
@@ -206,12 +212,12 @@ static int rxe_comp_scatter(struct rxe_comp_run *run, struct rxe_swqe *wqe,
 		run->sg_index = qp->sq.tail;
 		run->sg_valid = true;
 	}
-	run->sg_psn = roce_psn_add(psn, 1);
-	err = rxe_sg_write(&run->sg, data, len);
+	i = rxe_sg_write_many(&run->sg, data, len, stride, num, &err);
+	run->sg_psn = roce_psn_add(psn, i);
 	if (err == -EAGAIN)
 		err = rxe_sg_wait(&run->sg, &qp->req.fault);
 	run->waits = err == -EAGAIN;
-	return err;
+	return i;
 }
 
 static void rxe_comp_store_failed(struct rxe_comp_run *run)
@@ -284,7 +290,7 @@ static void rxe_comp_read(struct rxe_comp_run *run, const struct rxe_pkt *pkt)
 		rxe_comp_fail(qp, IB_WC_BAD_RESP_ERR);
 		return;
 	}
-	if (rxe_comp_scatter(run, wqe, pkt->psn, off, pkt->payload, pkt->payload_len)) {
+	if (!rxe_comp_scatter(run, wqe, pkt->psn, off, pkt->payload, pkt->payload_len, 0, 1)) {
 		rxe_comp_store_failed(run);
 		return;
 	}
@@ -321,10 +327,9 @@ static void rxe_comp_read_middles(struct rxe_comp_run *run, unsigned int *budget
 		return;
 	num = rxe_rx_middles(qp, qp->req.rxq.cur, &m);
 	*budget -= num;
-	for (i = 0; i < num; i++)
-		if (rxe_comp_scatter(run, wqe, roce_psn_add(m.psn, i), off + i * qp->mtu,
-				     m.payload + i * m.stride, qp->mtu))
-			break;
+	if (!num)
+		return;
+	i = rxe_comp_scatter(run, wqe, m.psn, off, m.payload, qp->mtu, m.stride, num);
 	if (i) {
 		rxe_comp_una(qp, roce_psn_add(m.psn, i));
 		if (roce_psn_before(qp->req.psn, qp->req.una))
@@ -349,7 +354,7 @@ static void rxe_comp_atomic(struct rxe_comp_run *run, const struct rxe_pkt *pkt)
 		rxe_comp_fail(qp, IB_WC_BAD_RESP_ERR);
 		return;
 	}
-	if (rxe_comp_scatter(run, wqe, pkt->psn, 0, &pkt->orig, sizeof(pkt->orig))) {
+	if (!rxe_comp_scatter(run, wqe, pkt->psn, 0, &pkt->orig, sizeof(pkt->orig), 0, 1)) {
 		rxe_comp_store_failed(run);
 		return;
 	}

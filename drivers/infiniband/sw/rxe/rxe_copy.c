@@ -60,87 +60,69 @@ void *rxe_mr_ptr(const struct rxe_mr *mr, u64 va, bool write)
 	return mr_ptr(mr, va, write, &room);
 }
 
-/*
- * The span from @va on, and where it begins if it has @len bytes.  Blocks that
- * happen to lie behind one another are one span, up to a burst's worth.  Pages
- * that come and go are none.
- */
-static u8 *span_find(struct rxe_span *s, const struct rxe_mr *mr, u64 va, unsigned int len)
+static __always_inline void copy(void *mem, u8 *packet, unsigned int len, bool write)
+{
+	if (write)
+		rxe_memcpy(mem, packet, len);
+	else
+		rxe_memcpy(packet, mem, len);
+}
+
+/* One packet, in as many blocks or pages as it takes.  False: a page is not there. */
+static __always_inline bool mr_copy(const struct rxe_mr *mr, u64 va, u8 *packet, unsigned int len,
+				    bool write)
+{
+	rxe_mr_begin(mr);
+	while (len) {
+		u64 room;
+		void *mem = mr_ptr(mr, va, write, &room);
+		unsigned int n = min_t(u64, len, room);
+
+		if (unlikely(!mem))
+			break;
+		copy(mem, packet, n, write);
+		packet += n;
+		va += n;
+		len -= n;
+	}
+	rxe_mr_end(mr);
+	return !len;
+}
+
+/* Most packets lie in one block: that way is kept short. */
+static __always_inline unsigned int mr_copy_many(const struct rxe_mr *mr, u64 va, u8 *packet,
+						 unsigned int len, unsigned int stride,
+						 unsigned int num, bool write)
 {
 	const unsigned int shift = mr->block_shift;
+	const u64 start = mr->iova - mr->first_offset;
 	const u64 size = 1ULL << shift;
-	u64 off, i;
+	void **blocks = mr->blocks;
+	unsigned int i;
 
-	s->va = va;
-	s->len = 0;
-	if (mr->type == RXE_MR_ODP)
-		return NULL;
-	if (mr->type == RXE_MR_DMA) {
-		s->ptr = ib_virt_dma_to_ptr(va);
-		s->len = U64_MAX;
-		return s->ptr;
+	for (i = 0; i < num; i++) {
+		u64 off = va - start;
+
+		if (likely(blocks && (off & (size - 1)) + len <= size))
+			copy(blocks[off >> shift] + (off & (size - 1)), packet, len, write);
+		else if (!mr_copy(mr, va, packet, len, write))
+			break;
+		va += len;
+		packet += stride;
 	}
-	off = va - mr->iova + mr->first_offset;
-	i = off >> shift;
-	s->ptr = mr->blocks[i] + (off & (size - 1));
-	s->len = size - (off & (size - 1));
-	while (s->len < SZ_64K && ++i < mr->nr_blocks && mr->blocks[i] == s->ptr + s->len)
-		s->len += size;
-	return len <= s->len ? s->ptr : NULL;
+	return i;
 }
 
-int rxe_mr_read_pieces(const struct rxe_mr *mr, struct rxe_span *s, u64 va, void *dst,
-		       unsigned int len)
+unsigned int rxe_mr_read_many(const struct rxe_mr *mr, u64 va, u8 *dst, unsigned int len,
+			      unsigned int stride, unsigned int num)
 {
-	const u8 *whole = span_find(s, mr, va, len);
-
-	if (likely(whole)) {
-		rxe_memcpy(dst, whole, len);
-		return 0;
-	}
-
-	rxe_mr_begin(mr);
-	while (len) {
-		u64 room;
-		void *src = mr_ptr(mr, va, false, &room);
-		unsigned int n = min_t(u64, len, room);
-
-		if (!src)
-			break;
-		rxe_memcpy(dst, src, n);
-		dst += n;
-		va += n;
-		len -= n;
-	}
-	rxe_mr_end(mr);
-	return len ? -EAGAIN : 0;
+	return mr_copy_many(mr, va, dst, len, stride, num, false);
 }
 
-int rxe_mr_write_pieces(const struct rxe_mr *mr, struct rxe_span *s, u64 va, const void *src,
-			unsigned int len)
+unsigned int rxe_mr_write_many(const struct rxe_mr *mr, u64 va, const u8 *src, unsigned int len,
+			       unsigned int stride, unsigned int num)
 {
-	u8 *whole = span_find(s, mr, va, len);
-
-	if (likely(whole)) {
-		rxe_memcpy(whole, src, len);
-		return 0;
-	}
-
-	rxe_mr_begin(mr);
-	while (len) {
-		u64 room;
-		void *dst = mr_ptr(mr, va, true, &room);
-		unsigned int n = min_t(u64, len, room);
-
-		if (!dst)
-			break;
-		rxe_memcpy(dst, src, n);
-		src += n;
-		va += n;
-		len -= n;
-	}
-	rxe_mr_end(mr);
-	return len ? -EAGAIN : 0;
+	return mr_copy_many(mr, va, (u8 *)src, len, stride, num, true);
 }
 
 static void sg_drop_mr(struct rxe_sg_cursor *c)
@@ -148,7 +130,6 @@ static void sg_drop_mr(struct rxe_sg_cursor *c)
 	if (c->mr)
 		rxe_mr_put(c->mr);
 	c->mr = NULL;
-	c->span.len = 0;
 }
 
 /* The caller may do something else now. */
@@ -183,11 +164,8 @@ void rxe_sg_seek(struct rxe_sg_cursor *c, u64 offset)
 	c->off = i < c->num_sge ? offset : 0;
 }
 
-/*
- * Go on to the next byte of the list and look its MR up.
- * Return: bytes from there to the end of its SGE, or an error.
- */
-static s64 sg_run(struct rxe_sg_cursor *c)
+/* Go on to the next byte of the list and look its MR up. */
+static int sg_next_mr(struct rxe_sg_cursor *c)
 {
 	const struct ib_sge *sge;
 	struct rxe_mr *mr;
@@ -207,80 +185,76 @@ static s64 sg_run(struct rxe_sg_cursor *c)
 			return PTR_ERR(mr);
 		c->mr = mr;
 	}
-	return sge->length - c->off;
-}
-
-/* As rxe_sg_next(), where the MR's next span begins. */
-static u8 *sg_next_span(struct rxe_sg_cursor *c, unsigned int len)
-{
-	const struct ib_sge *sge = &c->sge[c->cur];
-	u8 *p;
-
-	/* at the SGE's end there may be no block, and nothing is left to copy */
-	if (!c->mr || c->off >= sge->length || len > sge->length - c->off)
-		return NULL;
-	p = span_find(&c->span, c->mr, sge->addr + c->off, len);
-	if (p)
-		c->off += len;
-	return p;
-}
-
-int rxe_sg_read_pieces(struct rxe_sg_cursor *c, void *dst, unsigned int len)
-{
-	const u8 *src = sg_next_span(c, len);
-
-	if (likely(src)) {
-		rxe_memcpy(dst, src, len);
-		return 0;
-	}
-
-	while (len) {
-		s64 run = sg_run(c);
-		unsigned int n;
-		int err;
-
-		if (run < 0)
-			return run;
-		n = min_t(s64, len, run);
-		c->run = n;
-		err = rxe_mr_read(c->mr, &c->span, c->sge[c->cur].addr + c->off, dst, n);
-		if (err)
-			return err;
-		dst += n;
-		c->off += n;
-		len -= n;
-	}
-	sg_pause(c);
 	return 0;
 }
 
-int rxe_sg_write_pieces(struct rxe_sg_cursor *c, const void *src, unsigned int len)
+/* One packet, in as many SGEs as it takes. */
+static int sg_copy(struct rxe_sg_cursor *c, u8 *packet, unsigned int len, bool write)
 {
-	u8 *dst = sg_next_span(c, len);
-
-	if (likely(dst)) {
-		rxe_memcpy(dst, src, len);
-		return 0;
-	}
-
 	while (len) {
-		s64 run = sg_run(c);
-		unsigned int n;
-		int err;
+		int err = sg_next_mr(c);
 
-		if (run < 0)
-			return run;
-		n = min_t(s64, len, run);
-		c->run = n;
-		err = rxe_mr_write(c->mr, &c->span, c->sge[c->cur].addr + c->off, src, n);
 		if (err)
 			return err;
-		src += n;
-		c->off += n;
-		len -= n;
+		c->run = min(len, c->sge[c->cur].length - c->off);
+		if (!mr_copy(c->mr, c->sge[c->cur].addr + c->off, packet, c->run, write))
+			return -EAGAIN;
+		packet += c->run;
+		c->off += c->run;
+		len -= c->run;
 	}
-	sg_pause(c);
 	return 0;
+}
+
+/* Packets of @len bytes, up to @num, that are left in the SGE whose MR is at hand. */
+static unsigned int sg_whole_packets(const struct rxe_sg_cursor *c, unsigned int len,
+				     unsigned int num)
+{
+	u32 left;
+
+	if (!c->mr || !len)
+		return 0;
+	left = c->sge[c->cur].length - c->off;
+	return left >= num * len ? num : left / len;
+}
+
+static __always_inline unsigned int sg_copy_many(struct rxe_sg_cursor *c, u8 *packet,
+						 unsigned int len, unsigned int stride,
+						 unsigned int num, int *err, bool write)
+{
+	unsigned int n, done, left = num;
+
+	*err = 0;
+	do {
+		n = sg_whole_packets(c, len, left);
+		if (n) {
+			c->run = len;
+			done = mr_copy_many(c->mr, c->sge[c->cur].addr + c->off, packet, len,
+					    stride, n, write);
+			c->off += done * len;
+			if (done < n)
+				*err = -EAGAIN;
+		} else {
+			*err = sg_copy(c, packet, len, write);
+			done = !*err;
+		}
+		left -= done;
+		packet += done * stride;
+	} while (left && !*err);
+	sg_pause(c);
+	return num - left;
+}
+
+unsigned int rxe_sg_read_many(struct rxe_sg_cursor *c, u8 *dst, unsigned int len,
+			      unsigned int stride, unsigned int num, int *err)
+{
+	return sg_copy_many(c, dst, len, stride, num, err, false);
+}
+
+unsigned int rxe_sg_write_many(struct rxe_sg_cursor *c, const u8 *src, unsigned int len,
+			       unsigned int stride, unsigned int num, int *err)
+{
+	return sg_copy_many(c, (u8 *)src, len, stride, num, err, true);
 }
 
 int rxe_sg_wait(const struct rxe_sg_cursor *c, struct rxe_fault *f)

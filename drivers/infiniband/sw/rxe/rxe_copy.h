@@ -37,76 +37,46 @@ static inline void rxe_memcpy(void *dst, const void *src, size_t len)
 }
 
 /**
- * struct rxe_span - bytes of an MR that follow each other in kernel memory
- * @va:		the first
- * @ptr:	where it is
- * @len:	their number; 0: nothing is known
- *
- * Kept by who goes through an MR from one end to the other, as long as it holds
- * the MR; it knows nothing of the MR's range.
- */
-struct rxe_span {
-	u64	va;
-	u8	*ptr;
-	u64	len;
-};
-
-/* Where @len bytes at @va are, NULL if the span does not have all of them. */
-static inline u8 *rxe_span_ptr(const struct rxe_span *s, u64 va, unsigned int len)
-{
-	u64 off = va - s->va;
-
-	return off < s->len && len <= s->len - off ? s->ptr + off : NULL;
-}
-
-int rxe_mr_read_pieces(const struct rxe_mr *mr, struct rxe_span *s, u64 va, void *dst,
-		       unsigned int len);
-int rxe_mr_write_pieces(const struct rxe_mr *mr, struct rxe_span *s, u64 va, const void *src,
-			unsigned int len);
-
-/**
- * rxe_mr_read - copy out of an MR
+ * rxe_mr_read_many - copy out of an MR, to packets of equal length
  * @mr:		held by the caller, range checked by rxe_mr_get()
- * @s:		span of this MR, of the caller's last access, or with length 0
  * @va:		first byte
- * @dst:	destination
- * @len:	bytes
+ * @dst:	payload of the first packet
+ * @len:	bytes of each packet's payload
+ * @stride:	bytes from one packet's payload to the next one's
+ * @num:	number of packets
  *
  * Context: BH disabled.
- * Return: 0; -EAGAIN: a page must be faulted in first, see rxe_odp.h; part of
- * @dst may have been written.
+ * Return: how many packets are filled; fewer than @num: for the next one a page
+ * must be faulted in first, see rxe_odp.h; part of it may have been written.
  */
-static inline int rxe_mr_read(const struct rxe_mr *mr, struct rxe_span *s, u64 va, void *dst,
-			      unsigned int len)
-{
-	u8 *src = rxe_span_ptr(s, va, len);
-
-	if (unlikely(!src))
-		return rxe_mr_read_pieces(mr, s, va, dst, len);
-	rxe_memcpy(dst, src, len);
-	return 0;
-}
+unsigned int rxe_mr_read_many(const struct rxe_mr *mr, u64 va, u8 *dst, unsigned int len,
+			      unsigned int stride, unsigned int num);
 
 /**
- * rxe_mr_write - copy into an MR
- * @mr:		as for rxe_mr_read()
- * @s:		likewise
+ * rxe_mr_write_many - copy into an MR, from packets of equal length
+ * @mr:		as for rxe_mr_read_many(), as the others
  * @va:		first byte
- * @src:	source
- * @len:	bytes
+ * @src:	payload of the first packet
+ * @len:	bytes of each packet's payload
+ * @stride:	bytes from one packet's payload to the next one's
+ * @num:	number of packets
  *
  * Context: BH disabled.
- * Return: as rxe_mr_read().
+ * Return: how many packets are stored, as rxe_mr_read_many().
  */
-static inline int rxe_mr_write(const struct rxe_mr *mr, struct rxe_span *s, u64 va,
-			       const void *src, unsigned int len)
-{
-	u8 *dst = rxe_span_ptr(s, va, len);
+unsigned int rxe_mr_write_many(const struct rxe_mr *mr, u64 va, const u8 *src, unsigned int len,
+			       unsigned int stride, unsigned int num);
 
-	if (unlikely(!dst))
-		return rxe_mr_write_pieces(mr, s, va, src, len);
-	rxe_memcpy(dst, src, len);
-	return 0;
+/* One packet of rxe_mr_read_many().  Return: 0; -EAGAIN: a page must be faulted in first. */
+static inline int rxe_mr_read(const struct rxe_mr *mr, u64 va, void *dst, unsigned int len)
+{
+	return rxe_mr_read_many(mr, va, dst, len, len, 1) ? 0 : -EAGAIN;
+}
+
+/* As rxe_mr_read(), into the MR. */
+static inline int rxe_mr_write(const struct rxe_mr *mr, u64 va, const void *src, unsigned int len)
+{
+	return rxe_mr_write_many(mr, va, src, len, len, 1) ? 0 : -EAGAIN;
 }
 
 /**
@@ -140,11 +110,10 @@ bool rxe_mr_is_aligned(const struct rxe_mr *mr, u64 va);
  * @cur:	current SGE
  * @off:	offset in it, bytes
  * @mr:		MR of the current SGE, with a reference; NULL when not looked up yet
- * @span:	of @mr, where the last copy was
  * @run:	bytes of the copy under way
  *
  * Lives on an executor's stack: an MR is held for one run at the most, so
- * that dereg_mr never waits for a peer; a transient one for one copy.
+ * that dereg_mr never waits for a peer; a transient one for one call.
  */
 struct rxe_sg_cursor {
 	struct rxe_pd		*pd;
@@ -154,7 +123,6 @@ struct rxe_sg_cursor {
 	unsigned int		cur;
 	u32			off;
 	struct rxe_mr		*mr;
-	struct rxe_span		span;
 	u32			run;
 };
 
@@ -180,59 +148,35 @@ void rxe_sg_init(struct rxe_sg_cursor *c, struct rxe_pd *pd, const struct ib_sge
  */
 void rxe_sg_seek(struct rxe_sg_cursor *c, u64 offset);
 
-int rxe_sg_read_pieces(struct rxe_sg_cursor *c, void *dst, unsigned int len);
-int rxe_sg_write_pieces(struct rxe_sg_cursor *c, const void *src, unsigned int len);
-
-/* Where the next @len bytes are, if they are in one piece that is known; go behind them. */
-static inline u8 *rxe_sg_next(struct rxe_sg_cursor *c, unsigned int len)
-{
-	const struct ib_sge *sge = &c->sge[c->cur];
-	u8 *p;
-
-	if (!c->mr || c->off > sge->length || len > sge->length - c->off)
-		return NULL;
-	p = rxe_span_ptr(&c->span, sge->addr + c->off, len);
-	if (p)
-		c->off += len;
-	return p;
-}
-
 /**
- * rxe_sg_read - copy the next @len bytes of the list to @dst and advance
+ * rxe_sg_read_many - copy the next bytes of the list to packets of equal length, and advance
  * @c:		cursor
- * @dst:	destination
- * @len:	bytes
+ * @dst:	payload of the first packet
+ * @len:	bytes of each packet's payload
+ * @stride:	bytes from one packet's payload to the next one's
+ * @num:	number of packets
+ * @err:	result: 0; why the next packet could not be filled: -EINVAL, -EACCES
+ *		or -ERANGE as rxe_mr_get(), or -ERANGE at the end of the list;
+ *		-EAGAIN: a page must be faulted in first, rxe_sg_wait() tells which
  *
- * Return: 0; -EINVAL, -EACCES or -ERANGE as rxe_mr_get(), or -ERANGE at the
- * end of the list; -EAGAIN as rxe_mr_read(): rxe_sg_wait() tells for what.
  * After an error the cursor's place is of no use for another copy.
- */
-static inline int rxe_sg_read(struct rxe_sg_cursor *c, void *dst, unsigned int len)
-{
-	u8 *src = rxe_sg_next(c, len);
-
-	if (!src)
-		return rxe_sg_read_pieces(c, dst, len);
-	rxe_memcpy(dst, src, len);
-	return 0;
-}
-
-/**
- * rxe_sg_write - copy @len bytes from @src to the next bytes of the list and advance
- * @c:		cursor
- * @src:	source
- * @len:	bytes
  *
- * Return: as rxe_sg_read().
+ * Return: how many packets are filled, @num unless there is an error.
  */
+unsigned int rxe_sg_read_many(struct rxe_sg_cursor *c, u8 *dst, unsigned int len,
+			      unsigned int stride, unsigned int num, int *err);
+
+/* As rxe_sg_read_many(), from packets to the list. */
+unsigned int rxe_sg_write_many(struct rxe_sg_cursor *c, const u8 *src, unsigned int len,
+			       unsigned int stride, unsigned int num, int *err);
+
+/* One packet of rxe_sg_write_many().  Return: 0, or its error. */
 static inline int rxe_sg_write(struct rxe_sg_cursor *c, const void *src, unsigned int len)
 {
-	u8 *dst = rxe_sg_next(c, len);
+	int err;
 
-	if (!dst)
-		return rxe_sg_write_pieces(c, src, len);
-	rxe_memcpy(dst, src, len);
-	return 0;
+	rxe_sg_write_many(c, src, len, len, 1, &err);
+	return err;
 }
 
 /**

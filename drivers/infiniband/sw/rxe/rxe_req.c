@@ -244,14 +244,20 @@ static u8 rxe_req_opcode(u32 wr_opcode, bool first, bool last)
 	return first ? ROCE_OP_WRITE_FIRST : ROCE_OP_WRITE_MIDDLE;
 }
 
-static int rxe_req_copy(struct rxe_req_run *run, const struct rxe_swqe *wqe, u32 index, u32 off,
-			u8 *to, u32 len)
+/*
+ * The payload of @num packets of equal length, from @off of the message on.
+ * Returns how many are filled; @err says why the next one is not.
+ */
+static u32 rxe_req_copy(struct rxe_req_run *run, const struct rxe_swqe *wqe, u32 index, u32 off,
+			u8 *to, u32 len, u32 stride, u32 num, int *err)
 {
-	int err;
+	u32 i;
 
 	if (wqe->flags & IB_SEND_INLINE) {
-		memcpy(to, wqe->data + off, len);
-		return 0;
+		for (i = 0; i < num; i++)
+			memcpy(to + i * stride, wqe->data + off + i * len, len);
+		*err = 0;
+		return num;
 	}
 	if (!run->sg_valid || run->sg_index != index) {
 		if (run->sg_valid)
@@ -261,10 +267,10 @@ static int rxe_req_copy(struct rxe_req_run *run, const struct rxe_swqe *wqe, u32
 		run->sg_index = index;
 		run->sg_valid = true;
 	}
-	err = rxe_sg_read(&run->sg, to, len);
-	if (err == -EAGAIN)
-		err = rxe_sg_wait(&run->sg, &run->qp->req.fault);
-	return err;
+	i = rxe_sg_read_many(&run->sg, to, len, stride, num, err);
+	if (*err == -EAGAIN)
+		*err = rxe_sg_wait(&run->sg, &run->qp->req.fault);
+	return i;
 }
 
 /*
@@ -283,7 +289,7 @@ static int rxe_req_emit(struct rxe_req_run *run, struct rxe_pkt *pkt,
 		rxe_sg_release(&run->sg);
 		return 0;
 	}
-	err = rxe_req_copy(run, wqe, index, off, buf, len);
+	rxe_req_copy(run, wqe, index, off, buf, len, len, 1, &err);
 	if (err) {
 		rxe_tx_cancel(&run->tx, 1);
 		run->waits = err == -EAGAIN;
@@ -327,27 +333,19 @@ static u32 rxe_req_send_middles(struct rxe_req_run *run, struct rxe_swqe *wqe, u
 		.opcode	= rxe_qp_service(qp) | rxe_req_opcode(wqe->opcode, false, false),
 		.pkey	= ROCE_DEFAULT_PKEY,
 		.qpn	= qp->attr.dest_qp_num,
+		.psn	= req->psn,
 	};
-	const unsigned int hdr_len = sizeof(struct roce_bth), len = hdr_len + qp->mtu;
 	u32 i, num = rxe_req_num_middles(qp, wqe, limit);
-	struct roce_bth bth;
-	int err = 0;
 	u8 *buf;
+	int err;
 
 	if (num < 2)
 		return 0;
-	buf = rxe_tx_add_many(&run->tx, len, &num);
+	buf = rxe_tx_add_middles(&run->tx, &pkt, qp->mtu, &num);
 	if (!buf)
 		return 0;
-	rxe_pkt_build(&pkt, (u8 *)&bth);
-	for (i = 0; i < num; i++, buf += len + ROCE_ICRC_SIZE) {
-		bth.apsn = cpu_to_be32(roce_psn_add(req->psn, i).v);
-		memcpy(buf, &bth, hdr_len);
-		err = rxe_req_copy(run, wqe, req->next, req->off + i * qp->mtu, buf + hdr_len,
-				   qp->mtu);
-		if (err)
-			break;
-	}
+	i = rxe_req_copy(run, wqe, req->next, req->off, buf, qp->mtu,
+			 qp->mtu + RXE_MIDDLE_EXTRA, num, &err);
 	if (i < num)
 		rxe_tx_cancel(&run->tx, num - i);
 	req->unasked += i;

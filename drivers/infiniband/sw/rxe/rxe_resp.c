@@ -23,7 +23,6 @@
  * @mem:	memory of the last WRITE or READ packet, or nothing
  * @mem_key:	its key
  * @mem_access:	the right that it was looked up for
- * @span:	of the MR in @mem, where the last copy was
  * @sg:		place in the receive WQE in use
  * @sg_valid:	@sg is set up
  * @budget:	packets left
@@ -35,7 +34,6 @@ struct rxe_resp_run {
 	struct rxe_mem		mem;
 	u32			mem_key;
 	int			mem_access;
-	struct rxe_span		span;
 	struct rxe_sg_cursor	sg;
 	bool			sg_valid;
 	unsigned int		budget;
@@ -49,17 +47,11 @@ static void rxe_resp_drop_sg(struct rxe_resp_run *run)
 	run->sg_valid = false;
 }
 
-static void rxe_resp_drop_mem(struct rxe_resp_run *run)
-{
-	rxe_mem_put(&run->mem);
-	run->span.len = 0;
-}
-
 /* A copy is done: keep the memory for the next one, if a run is not too long for it. */
 static void rxe_resp_used_mem(struct rxe_resp_run *run)
 {
 	if (rxe_mem_is_transient(&run->mem))
-		rxe_resp_drop_mem(run);
+		rxe_mem_put(&run->mem);
 }
 
 /*
@@ -73,7 +65,7 @@ static struct rxe_mr *rxe_resp_mr(struct rxe_resp_run *run, u32 key, int access,
 
 	if (!mem->mr || run->mem_key != key || run->mem_access != access ||
 	    !rxe_range_ok(mem->start, mem->size, *va, len)) {
-		rxe_resp_drop_mem(run);
+		rxe_mem_put(&run->mem);
 		err = rxe_mem_get(run->qp, key, access, *va, len, mem);
 		if (err) {
 			trace_rxe_access_err(dev_name(&run->qp->rxe->ibdev.dev), run->qp->qpn,
@@ -330,7 +322,7 @@ static void rxe_resp_read_packet(struct rxe_resp_run *run)
 	}
 	buf = rxe_tx_add_pkt(&run->tx, &pkt, len);
 	if (buf && len)
-		err = rxe_mr_read(mr, &run->span, va, buf, len);
+		err = rxe_mr_read(mr, va, buf, len);
 	if (err) {
 		rxe_tx_cancel(&run->tx, 1);
 		err = rxe_resp_wait(run, mr, va, len, false);
@@ -366,10 +358,9 @@ static bool rxe_resp_read_middles(struct rxe_resp_run *run)
 		.opcode	= ROCE_SERVICE_RC | ROCE_OP_READ_RESP_MIDDLE,
 		.pkey	= ROCE_DEFAULT_PKEY,
 		.qpn	= qp->attr.dest_qp_num,
+		.psn	= rd->psn,
 	};
-	const unsigned int hdr_len = sizeof(struct roce_bth), len = hdr_len + qp->mtu;
-	u32 i, num = min((rd->resid - 1) / qp->mtu, run->budget);
-	struct roce_bth bth;
+	u32 i = 0, num = min((rd->resid - 1) / qp->mtu, run->budget);
 	struct rxe_mr *mr;
 	u64 va = rd->va;
 	u8 *buf;
@@ -379,18 +370,13 @@ static bool rxe_resp_read_middles(struct rxe_resp_run *run)
 	mr = rxe_resp_mr(run, rd->rkey, IB_ACCESS_REMOTE_READ, &va, num * qp->mtu);
 	if (!mr)
 		return false;
-	buf = rxe_tx_add_many(&run->tx, len, &num);
-	if (!buf)
-		num = 0;
-	rxe_pkt_build(&pkt, (u8 *)&bth);
-	for (i = 0; i < num; i++, buf += len + ROCE_ICRC_SIZE) {
-		bth.apsn = cpu_to_be32(roce_psn_add(rd->psn, i).v);
-		memcpy(buf, &bth, hdr_len);
-		if (rxe_mr_read(mr, &run->span, va + i * qp->mtu, buf + hdr_len, qp->mtu))
-			break;		/* what is to be done about it, the long way knows */
+	buf = rxe_tx_add_middles(&run->tx, &pkt, qp->mtu, &num);
+	if (buf) {
+		i = rxe_mr_read_many(mr, va, buf, qp->mtu, qp->mtu + RXE_MIDDLE_EXTRA, num);
+		/* what is to be done about the next one, the long way knows */
+		if (i < num)
+			rxe_tx_cancel(&run->tx, num - i);
 	}
-	if (i < num)
-		rxe_tx_cancel(&run->tx, num - i);
 	rxe_resp_used_mem(run);
 	rd->psn = roce_psn_add(rd->psn, i);
 	rd->va += i * qp->mtu;
@@ -407,44 +393,51 @@ static void rxe_resp_read(struct rxe_resp_run *run)
 	run->budget--;
 }
 
-/* Returns false, as a packet's data could not be stored. */
-static bool rxe_resp_recv_refused(struct rxe_resp_run *run, int err)
+/* A packet's data could not be stored. */
+static void rxe_resp_recv_refused(struct rxe_resp_run *run, int err)
 {
 	if (err == -EAGAIN)
 		err = rxe_sg_wait(&run->sg, &run->qp->resp.fault);
 	run->waits = err == -EAGAIN;
 	if (!run->waits)
 		rxe_resp_fatal(run, run->qp->resp.psn, ROCE_NAK_REM_OP, IB_WC_LOC_PROT_ERR);
-	return false;
 }
 
-/* To the receive WQE, whose cursor is set up. */
-static inline bool rxe_resp_recv_data(struct rxe_resp_run *run, const u8 *data, u32 len)
-{
-	int err = rxe_sg_write(&run->sg, data, len);
-
-	if (unlikely(err))
-		return rxe_resp_recv_refused(run, err);
-	run->qp->resp.received += len;
-	return true;
-}
-
-static bool rxe_resp_exec_send(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
+/*
+ * Payload of packets of equal length to the receive WQE.  Returns how many are
+ * stored; @err says why the next one is not.
+ */
+static u32 rxe_resp_recv_data(struct rxe_resp_run *run, const u8 *data, u32 len, u32 stride,
+			      u32 num, int *err)
 {
 	struct rxe_qp *qp = run->qp;
+	u32 i;
 
-	if (pkt->info->flags & RXE_OP_FIRST) {
-		rxe_resp_drop_sg(run);
-		qp->resp.received = 0;
-	}
 	if (!run->sg_valid) {
 		rxe_sg_init(&run->sg, qp->rq.pd, qp->rq.cur.sge, qp->rq.cur.num_sge,
 			    IB_ACCESS_LOCAL_WRITE);
 		rxe_sg_seek(&run->sg, qp->resp.received);
 		run->sg_valid = true;
 	}
-	if (!rxe_resp_recv_data(run, pkt->payload, pkt->payload_len))
+	i = rxe_sg_write_many(&run->sg, data, len, stride, num, err);
+	qp->resp.received += i * len;
+	return i;
+}
+
+static bool rxe_resp_exec_send(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
+{
+	struct rxe_qp *qp = run->qp;
+	int err;
+
+	if (pkt->info->flags & RXE_OP_FIRST) {
+		rxe_resp_drop_sg(run);
+		qp->resp.received = 0;
+	}
+	rxe_resp_recv_data(run, pkt->payload, pkt->payload_len, 0, 1, &err);
+	if (err) {
+		rxe_resp_recv_refused(run, err);
 		return false;
+	}
 	qp->resp.msg = RXE_MSG_SEND;
 	return true;
 }
@@ -467,7 +460,7 @@ static bool rxe_resp_exec_write(struct rxe_resp_run *run, const struct rxe_pkt *
 		mr = rxe_resp_mr(run, resp->write_rkey, IB_ACCESS_REMOTE_WRITE, &va,
 				 pkt->payload_len);
 		if (mr)
-			err = rxe_mr_write(mr, &run->span, va, pkt->payload, pkt->payload_len);
+			err = rxe_mr_write(mr, va, pkt->payload, pkt->payload_len);
 		if (err == -EAGAIN)
 			err = rxe_resp_wait(run, mr, va, pkt->payload_len, true);
 		rxe_resp_used_mem(run);
@@ -628,23 +621,14 @@ static u32 rxe_resp_takes_middles(const struct rxe_qp *qp)
 static u32 rxe_resp_send_middles(struct rxe_resp_run *run, const struct rxe_rx_middles *m,
 				 u32 num)
 {
-	struct rxe_pkt pkt = {
-		.info		= &rxe_opcodes[m->opcode],
-		.payload	= m->payload,
-		.payload_len	= m->mtu,
-	};
-	struct roce_psn *psn = &run->qp->resp.psn;
+	struct rxe_resp *resp = &run->qp->resp;
+	int err;
 	u32 i;
 
-	/* sets the cursor up, if this run has not yet */
-	if (!rxe_resp_exec_send(run, &pkt))
-		return 0;
-	*psn = roce_psn_add(*psn, 1);
-	for (i = 1; i < num; i++) {
-		if (!rxe_resp_recv_data(run, m->payload + i * m->stride, m->mtu))
-			break;
-		*psn = roce_psn_add(*psn, 1);
-	}
+	i = rxe_resp_recv_data(run, m->payload, m->mtu, m->stride, num, &err);
+	resp->psn = roce_psn_add(resp->psn, i);
+	if (err)
+		rxe_resp_recv_refused(run, err);
 	return i;
 }
 
@@ -660,13 +644,11 @@ static u32 rxe_resp_write_middles(struct rxe_resp_run *run, const struct rxe_rx_
 
 	/* less than what the message's first packet was checked for */
 	mr = rxe_resp_mr(run, resp->write_rkey, IB_ACCESS_REMOTE_WRITE, &va, num * m->mtu);
-	for (; mr && i < num; i++) {
-		err = rxe_mr_write(mr, &run->span, va + i * m->mtu, m->payload + i * m->stride,
-				   m->mtu);
-		if (err)
-			break;
+	if (mr) {
+		i = rxe_mr_write_many(mr, va, m->payload, m->mtu, m->stride, num);
+		err = 0;
 	}
-	if (err == -EAGAIN)
+	if (mr && i < num)
 		err = rxe_resp_wait(run, mr, va + i * m->mtu, m->mtu, true);
 	rxe_resp_used_mem(run);
 
@@ -741,7 +723,7 @@ static bool rxe_resp_run_connected(struct rxe_qp *qp)
 	if (rxe_qp_can_receive(rxe_qp_state(qp)))
 		rxe_resp_ack(&run);
 	rxe_resp_drop_sg(&run);
-	rxe_resp_drop_mem(&run);
+	rxe_mem_put(&run.mem);
 	rxe_tx_end(&run.tx);
 	qp->resp.exec.sleep = run.waits;
 	return run.waits || !run.budget;

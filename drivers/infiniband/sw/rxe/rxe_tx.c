@@ -33,8 +33,8 @@
 /* Largest IP packet before segmentation. */
 #define RXE_TX_MAX_LEN	IP_MAX_MTU
 
-#define RXE_TX_ORDER	get_order(SZ_32K)
-#define RXE_TX_PAGES	32	/* of one CPU: 1 MiB, some twenty bursts in flight */
+#define RXE_TX_ORDER	get_order(SZ_64K)
+#define RXE_TX_PAGES	16	/* of one CPU: 1 MiB, some fifteen bursts in flight */
 
 /**
  * struct rxe_tx_pages - pages that packets are written to
@@ -485,6 +485,24 @@ u8 *rxe_tx_add(struct rxe_tx *tx, unsigned int len)
 	unsigned int num = 1;
 
 	return rxe_tx_add_many(tx, len, &num);
+}
+
+u8 *rxe_tx_add_middles(struct rxe_tx *tx, const struct rxe_pkt *pkt, unsigned int len,
+		       unsigned int *num)
+{
+	u8 *first = rxe_tx_add_many(tx, sizeof(struct roce_bth) + len, num);
+	struct roce_bth bth;
+	unsigned int i;
+	u8 *buf = first;
+
+	if (!first)
+		return NULL;
+	rxe_pkt_build(pkt, (u8 *)&bth);
+	for (i = 0; i < *num; i++, buf += len + RXE_MIDDLE_EXTRA) {
+		bth.apsn = cpu_to_be32(roce_psn_add(pkt->psn, i).v);
+		memcpy(buf, &bth, sizeof(bth));
+	}
+	return first + sizeof(bth);
 }
 
 void rxe_tx_cancel(struct rxe_tx *tx, unsigned int num)

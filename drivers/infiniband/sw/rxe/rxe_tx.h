@@ -112,6 +112,22 @@ static inline u8 *rxe_tx_add_pkt(struct rxe_tx *tx, struct rxe_pkt *pkt, unsigne
 	return buf + hdr_len;
 }
 
+/* What a packet in the middle of a message has besides its payload. */
+#define RXE_MIDDLE_EXTRA	(sizeof(struct roce_bth) + ROCE_ICRC_SIZE)
+
+/**
+ * rxe_tx_add_middles - add packets with headers that differ in the PSN alone
+ * @tx:		run
+ * @pkt:	what the first one shall be; an opcode without extension headers
+ * @len:	bytes of payload of each; a multiple of four
+ * @num:	as for rxe_tx_add_many()
+ *
+ * Return: where the payload of the first one goes, each @len + RXE_MIDDLE_EXTRA
+ * behind the one before; NULL as from rxe_tx_add_many().
+ */
+u8 *rxe_tx_add_middles(struct rxe_tx *tx, const struct rxe_pkt *pkt, unsigned int len,
+		       unsigned int *num);
+
 /**
  * rxe_tx_cancel - take the last packets back (their payload could not be read)
  * @tx:		run

@@ -19,7 +19,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define MOST	3000
+#define MOST	20000
 #define ROCE_PORT	4791
 
 struct request {

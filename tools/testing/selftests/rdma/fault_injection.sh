@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Each allocation in link add, create_qp and the like fails once (failslab and
-# fail_page_alloc; CONFIG_FAULT_INJECTION). Nothing crashes, nothing is left behind,
+# Each allocation and copy from or to user space in link add, create_qp and the like
+# fails once (failslab, fail_page_alloc, fail_usercopy; CONFIG_FAULT_INJECTION). Nothing crashes, nothing is left behind,
 # and the next try works. What is leaked shows at the end of a run on a kernel with
 # kmemleak.
 
@@ -15,9 +15,9 @@ arm()
 {
 	local dir
 
-	for dir in $faults/failslab $faults/fail_page_alloc; do
-		echo 0 >$dir/verbose
-		echo N >$dir/ignore-gfp-wait
+	for dir in $faults/failslab $faults/fail_page_alloc $faults/fail_usercopy; do
+		[ ! -e $dir/verbose ] || echo 0 >$dir/verbose
+		[ ! -e $dir/ignore-gfp-wait ] || echo N >$dir/ignore-gfp-wait
 	done
 	echo N >$faults/fail_page_alloc/ignore-gfp-highmem
 	echo 0 >$faults/fail_page_alloc/min-order
@@ -40,7 +40,7 @@ link_add_fails_everywhere()
 {
 	helper fail_link || return
 	setup_ns ns3 && setup_dummy dev3 "$ns3" && up "$ns3" "$dev3" 10.99.0.1/24 fd99::1/64 || return
-	check timeout $((170 * slow)) ip netns exec "$ns3" "$here/fail_link" "$dev3" "$(random_name rxe)"
+	check timeout $((200 * slow)) ip netns exec "$ns3" "$here/fail_link" "$dev3" "$(random_name rxe)"
 	diag "$(tail -n 20 "$tmp/check.$out_nr")"
 	check setup_link link3 "$ns3" "$dev3"
 }

@@ -41,9 +41,11 @@ for program in ib_send_bw ib_write_bw ib_read_bw ib_send_lat ib_write_lat ib_rea
 done
 tests+=("ib_send_bw $all -c UC" "ib_write_bw $all -c UC" "ib_send_bw $all -c UD")
 for cm in "" " -R"; do
-	for program in ib_send_bw ib_write_bw ib_read_bw; do
+	for program in ib_send_bw ib_read_bw; do
 		tests+=("$program $some$cm -e" "$program $some$cm -q 4" "$program $some$cm -b -q 2 -e")
 	done
+	# perftest has no events for WRITE
+	tests+=("ib_write_bw $some$cm" "ib_write_bw $some$cm -q 4" "ib_write_bw $some$cm -b -q 2")
 	for program in ib_send_lat ib_write_lat ib_read_lat; do
 		tests+=("$program $some$cm")
 	done

@@ -252,10 +252,14 @@ start()
 	pids+=("$started")
 }
 
-# ended PID: has it?
+# ended PID: has it?  The shell does not always notice by itself, while it runs nothing
+# but builtins: then a zombie is left.
 ended()
 {
-	! kill -0 "$1" 2>/dev/null
+	local stat
+
+	{ read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 0
+	[[ $stat == *') '[ZX]' '* ]]
 }
 
 # ends PID SECONDS: it ends in time; returns its status (124 and above: it did not)

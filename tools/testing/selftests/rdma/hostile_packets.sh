@@ -18,7 +18,7 @@ setup()
 	check up "$ns2" "$dev2" "$stranger4/24" "$stranger6/64" || return
 
 	# connected QPs with traffic; an idle RC QP; a UD QP
-	start '' "$tmp/stream" 170 "$here/verbs" stream "$link1" "$gid1" "$link2" "$gid2" 150
+	start '' "$tmp/stream" 170 "$here/verbs" stream "$link1" "$gid1" "$link2" "$gid2" $((150 * slow))
 	stream=$started
 	start '' "$tmp/listen" 170 "$here/verbs" listen "$link1" "$gid1"
 	listen=$started

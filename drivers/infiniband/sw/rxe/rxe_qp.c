@@ -157,13 +157,33 @@ static enum rxe_drop rxe_qp_check_packet(const struct rxe_qp *qp, const struct r
 	return RXE_DROP_NONE;
 }
 
+/*
+ * A burst goes to the executor that its first packet is for.  If the next one is for
+ * the other, as an ACK behind a request is, the rest of it goes there.
+ */
+static bool rxe_qp_hand_over(struct rxe_qp *qp, struct rxe_rxq *rxq)
+{
+	bool response = rxq == &qp->req.rxq;
+	struct sk_buff *skb = rxq->cur;
+
+	if (likely(!rxe_rx_turns(skb, response)))
+		return false;
+	rxq->cur = NULL;
+	rxe_qp_queue(qp, skb, !response);
+	rxe_qp_kick(qp, !response);
+	return true;
+}
+
 bool rxe_qp_next_packet(struct rxe_qp *qp, struct rxe_rxq *rxq, struct rxe_pkt *pkt,
 			unsigned int *budget)
 {
 	while (*budget && rxe_qp_next_burst(qp, rxq, budget)) {
-		enum rxe_rx_result result = rxe_rx_next(qp, rxq->cur, pkt);
+		enum rxe_rx_result result;
 		enum rxe_drop why;
 
+		if (rxe_qp_hand_over(qp, rxq))
+			continue;
+		result = rxe_rx_next(qp, rxq->cur, pkt);
 		if (result == RXE_RX_END) {
 			rxe_rx_free(rxq->cur);
 			rxq->cur = NULL;
@@ -325,6 +345,7 @@ int rxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	rxe_token_disconnect(qp);
 	/* timers first: their handlers touch the QP without a reference */
 	rxe_retry_fini(qp);
+	rxe_late_ack_fini(qp);
 	rxe_qp_put(qp);
 	wait_for_completion(&qp->freed);
 

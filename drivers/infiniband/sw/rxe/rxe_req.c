@@ -3,6 +3,7 @@
 
 #include "rxe_comp.h"
 #include "rxe_copy.h"
+#include "rxe_late_ack.h"
 #include "rxe_local.h"
 #include "rxe_packet.h"
 #include "rxe_qp.h"
@@ -512,6 +513,21 @@ static void rxe_req_ask(struct rxe_req_run *run)
 	run->qp->req.ask = false;
 }
 
+/* The peer's last message is acknowledged along with what goes out anyway. */
+static void rxe_req_add_ack(struct rxe_req_run *run)
+{
+	struct rxe_qp *qp = run->qp;
+	struct rxe_pkt pkt = {
+		.opcode		= ROCE_SERVICE_RC | ROCE_OP_ACK,
+		.pkey		= ROCE_DEFAULT_PKEY,
+		.qpn		= qp->attr.dest_qp_num,
+		.syndrome	= ROCE_AETH_ACK | ROCE_AETH_NO_CREDIT,
+	};
+
+	if (!rxe_qp_is_uc(qp) && rxe_late_ack_join(qp, &pkt.psn, &pkt.msn))
+		rxe_tx_add_pkt(&run->tx, &pkt, 0);
+}
+
 /* True: budget used up. */
 static bool rxe_req_send(struct rxe_qp *qp)
 {
@@ -535,6 +551,7 @@ static bool rxe_req_send(struct rxe_qp *qp)
 	} while (budget && !run.waits && (wqe = rxe_req_next(qp)));
 
 	rxe_req_ask(&run);
+	rxe_req_add_ack(&run);
 	if (run.sg_valid)
 		rxe_sg_release(&run.sg);
 	rxe_tx_end(&run.tx);

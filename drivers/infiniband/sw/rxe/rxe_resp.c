@@ -125,6 +125,17 @@ static void rxe_resp_ack(struct rxe_resp_run *run)
 			  roce_psn_add(run->qp->resp.psn, -1));
 }
 
+/* At the end of a run: an acknowledgment, if one is due and nothing else will carry it. */
+static void rxe_resp_ack_or_defer(struct rxe_resp_run *run)
+{
+	struct rxe_resp *resp = &run->qp->resp;
+
+	if (resp->ack_due && resp->delivered && !rxe_qp_is_uc(run->qp) &&
+	    rxe_late_ack_defer(run->qp))
+		resp->ack_due = false;
+	rxe_resp_ack(run);
+}
+
 void rxe_resp_recv_done(struct rxe_qp *qp, struct ib_wc *wc, bool solicited)
 {
 	wc->wr_id = qp->rq.cur.wr_id;
@@ -498,6 +509,7 @@ static void rxe_resp_complete(struct rxe_resp_run *run, const struct rxe_pkt *pk
 		wc.ex.invalidate_rkey = pkt->rkey;
 	}
 	rxe_resp_drop_sg(run);
+	qp->resp.delivered = true;
 	rxe_count(qp->rxe, RXE_CNT_RDMA_RECV);
 	rxe_resp_recv_done(qp, &wc, pkt->se);
 }
@@ -702,11 +714,14 @@ static bool rxe_resp_run_connected(struct rxe_qp *qp)
 	struct rxe_resp_run run = { .qp = qp, .budget = RXE_RESP_BUDGET };
 	struct rxe_pkt pkt;
 
-	if (!qp->resp.read.active && rxe_rxq_idle(&qp->resp.rxq))
+	if (!qp->resp.read.active && rxe_rxq_idle(&qp->resp.rxq) &&
+	    !rxe_late_ack_over(&qp->resp.late))
 		return false;
 
 	rxe_tx_begin(&run.tx, qp->rxe, &qp->path, &qp->resp.route);
 	run.tx.token = rxe_token_tx(qp);
+	qp->resp.delivered = false;
+	qp->resp.ack_due |= rxe_late_ack_take(qp);
 	while (run.budget && !run.waits && rxe_qp_can_receive(rxe_qp_state(qp))) {
 		if (qp->resp.read.active) {
 			rxe_resp_read(&run);
@@ -721,12 +736,32 @@ static bool rxe_resp_run_connected(struct rxe_qp *qp)
 		}
 	}
 	if (rxe_qp_can_receive(rxe_qp_state(qp)))
-		rxe_resp_ack(&run);
+		rxe_resp_ack_or_defer(&run);
 	rxe_resp_drop_sg(&run);
 	rxe_mem_put(&run.mem);
 	rxe_tx_end(&run.tx);
 	qp->resp.exec.sleep = run.waits;
 	return run.waits || !run.budget;
+}
+
+/*
+ * The QP takes nothing in any more.  What it has taken in is acknowledged: for
+ * the peer it was received.
+ *
+ * Context: the responder, or executors disabled.
+ */
+static void rxe_resp_last_ack(struct rxe_qp *qp)
+{
+	struct rxe_resp_run run = { .qp = qp };
+
+	if (!rxe_late_ack_take(qp))
+		return;
+	local_bh_disable();
+	rxe_tx_begin(&run.tx, qp->rxe, &qp->path, NULL);
+	qp->resp.ack_due = true;
+	rxe_resp_ack(&run);
+	rxe_tx_end(&run.tx);
+	local_bh_enable();
 }
 
 /* The others' WQEs stay in the SRQ: only what this QP has taken is flushed. */
@@ -745,6 +780,7 @@ static void rxe_resp_flush(struct rxe_qp *qp)
 {
 	unsigned int n;
 
+	rxe_resp_last_ack(qp);
 	rxe_qp_purge(qp, &qp->resp.rxq);
 	qp->resp.read.active = false;
 	if (qp->rq.srq) {
@@ -796,10 +832,12 @@ void rxe_resp_init(struct rxe_qp *qp)
 		      rxe_resp_prepare);
 	rxe_rxq_init(&qp->resp.rxq);
 	rxe_route_init(&qp->resp.route);
+	rxe_late_ack_init(qp);
 }
 
 void rxe_resp_fini(struct rxe_qp *qp)
 {
+	rxe_resp_last_ack(qp);
 	rxe_rxq_purge(&qp->resp.rxq);
 	rxe_route_reset(&qp->resp.route);
 	rxe_rd_ring_resize(&qp->resp.rd, 0);
@@ -807,6 +845,7 @@ void rxe_resp_fini(struct rxe_qp *qp)
 
 void rxe_resp_reset(struct rxe_qp *qp)
 {
+	rxe_resp_last_ack(qp);
 	rxe_rxq_purge(&qp->resp.rxq);
 	rxe_route_reset(&qp->resp.route);
 	rxe_rq_reset(qp);

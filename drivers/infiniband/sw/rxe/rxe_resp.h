@@ -11,6 +11,7 @@
 #include <rdma/roce_psn.h>
 #include "rxe_copy.h"
 #include "rxe_exec.h"
+#include "rxe_late_ack.h"
 #include "rxe_odp.h"
 #include "rxe_packet.h"
 #include "rxe_rd_atomic.h"
@@ -61,6 +62,8 @@ struct rxe_resp_read {
  * @write_rkey:	key of the WRITE
  * @write_resid: bytes of the WRITE still to come
  * @ack_due:	acknowledge up to @psn - 1 before the run ends
+ * @delivered:	this run has completed a receive WQE
+ * @late:	acknowledgment that waits; shared with the requester
  * @read:	READ in progress
  * @fault:	page that a run waits for
  * @rd:		READs answered, for duplicates
@@ -80,6 +83,8 @@ struct rxe_resp {
 	u32			write_rkey;
 	u32			write_resid;
 	bool			ack_due;
+	bool			delivered;
+	struct rxe_late_ack	late;
 	struct rxe_resp_read	read;
 	struct rxe_fault	fault;
 	struct rxe_rd_ring	rd;

@@ -629,6 +629,20 @@ static enum rxe_drop rxe_rx_packet(struct rxe_qp *qp, const struct sk_buff *skb,
 	return RXE_DROP_NONE;
 }
 
+bool rxe_rx_turns(struct sk_buff *skb, bool response)
+{
+	struct rxe_skb_cb *cb = rxe_skb_cb(skb);
+	const struct rxe_opcode_info *info;
+	const u8 *opcode;
+
+	/* the first one has decided */
+	if (!cb->seg || cb->off >= skb->len)
+		return false;
+	opcode = rxe_rx_contiguous(skb, cb, cb->off, 1);
+	info = opcode ? rxe_opcode_info(*opcode) : NULL;
+	return info && response != !!(info->flags & RXE_OP_RESPONSE);
+}
+
 enum rxe_rx_result rxe_rx_next(struct rxe_qp *qp, struct sk_buff *skb, struct rxe_pkt *pkt)
 {
 	struct rxe_skb_cb *cb = rxe_skb_cb(skb);

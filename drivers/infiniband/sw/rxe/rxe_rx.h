@@ -125,6 +125,15 @@ void rxe_skb_daddr(const struct sk_buff *skb, union ib_gid *gid);
  */
 void rxe_skb_grh(const struct sk_buff *skb, u8 grh[ROCE_GRH_SIZE]);
 
+/**
+ * rxe_rx_turns - does a burst go on with packets for the other executor?
+ * @skb:	burst
+ * @response:	it has been given out as responses, else as requests
+ *
+ * Context: as rxe_rx_next().
+ */
+bool rxe_rx_turns(struct sk_buff *skb, bool response);
+
 /* What became of a packet of a burst. */
 enum rxe_rx_result {
 	RXE_RX_END,	/* the burst is used up */

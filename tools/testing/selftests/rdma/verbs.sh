@@ -11,6 +11,19 @@ setup()
 	check setup_pair 4500 || return
 }
 
+# Two packets in a burst, most times, where each message is answered.
+answers_carry_acks()
+{
+	local bursts pkts
+
+	bursts=$(counter "$link1" tx_bursts) pkts=$(counter "$link1" sent_pkts)
+	verbs answers
+	bursts=$(($(counter "$link1" tx_bursts) - bursts))
+	pkts=$(($(counter "$link1" sent_pkts) - pkts))
+	diag "$pkts packets in $bursts bursts"
+	check test "$((bursts * 4))" -lt "$((pkts * 3))"
+}
+
 begin
 run_tests \
 	"verbs sizes 4096" \
@@ -24,6 +37,7 @@ run_tests \
 	"verbs fence" \
 	"verbs unsignaled" \
 	"verbs events" \
+	answers_carry_acks \
 	"verbs solicited" \
 	"verbs ud" \
 	"own_address ud" \

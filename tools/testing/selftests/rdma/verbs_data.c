@@ -414,6 +414,63 @@ static void test_events(struct end *a, struct end *b, const char *arg)
 	pair_unmake(a, b);
 }
 
+/* One message there, one back, with nothing else under way. */
+static void ask_and_answer(struct end *a, struct end *b, int i, size_t len)
+{
+	fill(a->buf, len, i);
+	post_recv(b, i, 10000, len);
+	post_recv(a, i, 10000, len);
+	post_send(a, IBV_WR_SEND, i, 0, len, NULL);
+	want_wc(b->rcq, i, IBV_WC_SUCCESS);
+	need(same(b->buf + 10000, len, i));
+	/* the answer to the answer is the next message */
+	if (i)
+		want_wc(b->scq, i - 1, IBV_WC_SUCCESS);
+	fill(b->buf, len, ~i);
+	post_send(b, IBV_WR_SEND, i, 0, len, NULL);
+	want_wc(a->rcq, i, IBV_WC_SUCCESS);
+	need(same(a->buf + 10000, len, ~i));
+	want_wc(a->scq, i, IBV_WC_SUCCESS);
+}
+
+/*
+ * The ACK of a message that is always answered may wait for the answer.  When none
+ * comes, it comes alone, and what ends the receiving QP does not keep it back.
+ */
+static void test_answers(struct end *a, struct end *b, const char *arg)
+{
+	static const char *const ends[] = { "nothing", "ERR", "RESET", "destroy" };
+	const struct how how = { .retry = 1 };
+	unsigned int end;
+	int i;
+
+	(void)arg;
+	for (end = 0; end < ARRAY_SIZE(ends); end++) {
+		printf("ends with %s\n", ends[end]);
+		pair_make(a, b, &how);
+		for (i = 0; i < 40; i++)
+			ask_and_answer(a, b, i, i % 2 ? 8 : i * 100);
+		want_wc(b->scq, i - 1, IBV_WC_SUCCESS);
+		post_recv(b, 1000, 0, 100);
+		post_send(a, IBV_WR_SEND, 1000, 0, 100, NULL);
+		want_wc(b->rcq, 1000, IBV_WC_SUCCESS);
+		switch (end) {
+		case 1:
+			end_state(b, IBV_QPS_ERR);
+			break;
+		case 2:
+			end_state(b, IBV_QPS_RESET);
+			break;
+		case 3:
+			verb(ibv_destroy_qp(b->qp));
+			b->qp = NULL;
+			break;
+		}
+		want_wc(a->scq, 1000, IBV_WC_SUCCESS);
+		pair_unmake(a, b);
+	}
+}
+
 static void test_solicited(struct end *a, struct end *b, const char *arg)
 {
 	struct ibv_sge sge;
@@ -574,6 +631,7 @@ const struct test data_tests[] = {
 	{ "fence", test_fence },
 	{ "unsignaled", test_unsignaled },
 	{ "events", test_events },
+	{ "answers", test_answers },
 	{ "solicited", test_solicited },
 	{ "ud", test_ud },
 	{ }

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Acknowledgments that wait for a packet to go with. */
+
+#include <linux/bitfield.h>
+#include <linux/jiffies.h>
+#include "rxe_late_ack.h"
+#include "rxe_qp.h"
+#include "rxe_qp_state.h"
+
+#define RXE_LATE_WAITS		BIT_ULL(63)	/* an ACK waits */
+#define RXE_LATE_SENT		BIT_ULL(62)	/* it was sent; an answer would count */
+#define RXE_LATE_PSN_MASK	GENMASK_ULL(47, 24)
+#define RXE_LATE_MSN_MASK	GENMASK_ULL(23, 0)
+
+/* Messages that must have been answered, one after the other. */
+#define RXE_LATE_ANSWERS	8
+
+/*
+ * A peer that waits less than this for an ACK gets it at once: 4.096 us * 2^13
+ * is 34 ms.  The peer's value is not known, but both ends mostly have the same.
+ */
+#define RXE_LATE_MIN_TIMEOUT	13
+
+static void rxe_late_ack_timer(struct timer_list *t)
+{
+	struct rxe_qp *qp = timer_container_of(qp, t, resp.late.timer);
+	struct rxe_late_ack *late = &qp->resp.late;
+	u64 word = atomic64_read(&late->word);
+	u32 psn = FIELD_GET(RXE_LATE_PSN_MASK, word);
+
+	if (!(word & RXE_LATE_WAITS))
+		return;
+	if (psn != READ_ONCE(late->timed)) {
+		/* that one has gone, this one is younger */
+		WRITE_ONCE(late->timed, psn);
+		mod_timer(&late->timer, jiffies + 1);
+		return;
+	}
+	WRITE_ONCE(late->over, true);
+	rxe_exec_kick(&qp->resp.exec);
+}
+
+void rxe_late_ack_init(struct rxe_qp *qp)
+{
+	timer_setup(&qp->resp.late.timer, rxe_late_ack_timer, 0);
+}
+
+void rxe_late_ack_fini(struct rxe_qp *qp)
+{
+	timer_shutdown_sync(&qp->resp.late.timer);
+}
+
+bool rxe_late_ack_take(struct rxe_qp *qp)
+{
+	struct rxe_late_ack *late = &qp->resp.late;
+	u64 word;
+
+	WRITE_ONCE(late->over, false);
+	if (!atomic64_read(&late->word))
+		return false;
+	word = atomic64_xchg(&late->word, 0);
+	if (word)
+		WRITE_ONCE(late->answers, 0);
+	return word & RXE_LATE_WAITS;
+}
+
+bool rxe_late_ack_defer(struct rxe_qp *qp)
+{
+	struct rxe_late_ack *late = &qp->resp.late;
+	u32 psn = roce_psn_add(qp->resp.psn, -1).v;
+
+	if (rxe_qp_state(qp) != IB_QPS_RTS)
+		return false;
+	if (READ_ONCE(late->answers) < RXE_LATE_ANSWERS ||
+	    (qp->attr.timeout && qp->attr.timeout < RXE_LATE_MIN_TIMEOUT)) {
+		atomic64_set(&late->word, RXE_LATE_SENT);
+		return false;
+	}
+	atomic64_set(&late->word, RXE_LATE_WAITS | FIELD_PREP(RXE_LATE_PSN_MASK, psn) |
+				  FIELD_PREP(RXE_LATE_MSN_MASK, qp->resp.msn));
+	smp_mb();	/* either a timer that fires now finds the word, or it is not pending */
+	if (!timer_pending(&late->timer)) {
+		WRITE_ONCE(late->timed, psn);
+		mod_timer(&late->timer, jiffies + 1);
+	}
+	return true;
+}
+
+bool rxe_late_ack_join(struct rxe_qp *qp, struct roce_psn *psn, u32 *msn)
+{
+	struct rxe_late_ack *late = &qp->resp.late;
+	u64 word;
+
+	if (!atomic64_read(&late->word))
+		return false;
+	word = atomic64_xchg(&late->word, 0);
+	if (word && READ_ONCE(late->answers) < RXE_LATE_ANSWERS)
+		WRITE_ONCE(late->answers, late->answers + 1);
+	*psn = roce_psn(FIELD_GET(RXE_LATE_PSN_MASK, word));
+	*msn = FIELD_GET(RXE_LATE_MSN_MASK, word);
+	return word & RXE_LATE_WAITS;
+}

@@ -16,20 +16,24 @@
 #define RXE_LATE_ANSWERS	8
 
 /*
- * A peer that waits less than this for an ACK gets it at once: 4.096 us * 2^13
- * is 34 ms.  The peer's value is not known, but both ends mostly have the same.
+ * A peer that waits less than this for an ACK gets it at once: the timer and the
+ * one before it may take two each.  The peer's value is not known, but both ends
+ * mostly have the same.
  */
-#define RXE_LATE_MIN_TIMEOUT	13
+#define RXE_LATE_MIN_JIFFIES	8
 
 static void rxe_late_ack_timer(struct timer_list *t)
 {
 	struct rxe_qp *qp = timer_container_of(qp, t, resp.late.timer);
 	struct rxe_late_ack *late = &qp->resp.late;
-	u64 word = atomic64_read(&late->word);
-	u32 psn = FIELD_GET(RXE_LATE_PSN_MASK, word);
+	u64 word;
+	u32 psn;
 
+	smp_mb();	/* not pending any more, before the word: see rxe_late_ack_defer() */
+	word = atomic64_read(&late->word);
 	if (!(word & RXE_LATE_WAITS))
 		return;
+	psn = FIELD_GET(RXE_LATE_PSN_MASK, word);
 	if (psn != READ_ONCE(late->timed)) {
 		/* that one has gone, this one is younger */
 		WRITE_ONCE(late->timed, psn);
@@ -45,23 +49,58 @@ void rxe_late_ack_init(struct rxe_qp *qp)
 	timer_setup(&qp->resp.late.timer, rxe_late_ack_timer, 0);
 }
 
+void rxe_late_ack_reset(struct rxe_qp *qp)
+{
+	struct rxe_late_ack *late = &qp->resp.late;
+
+	timer_delete_sync(&late->timer);
+	atomic64_set(&late->word, 0);
+	late->answers = 0;
+	late->over = false;
+}
+
 void rxe_late_ack_fini(struct rxe_qp *qp)
 {
 	timer_shutdown_sync(&qp->resp.late.timer);
 }
 
-bool rxe_late_ack_take(struct rxe_qp *qp)
+static bool rxe_late_ack_get(struct rxe_late_ack *late, u64 *word, struct roce_psn *psn, u32 *msn)
+{
+	*word = 0;
+	if (atomic64_read(&late->word))
+		*word = atomic64_xchg(&late->word, 0);
+	*psn = roce_psn(FIELD_GET(RXE_LATE_PSN_MASK, *word));
+	*msn = FIELD_GET(RXE_LATE_MSN_MASK, *word);
+	return *word & RXE_LATE_WAITS;
+}
+
+bool rxe_late_ack_take(struct rxe_qp *qp, struct roce_psn *psn, u32 *msn)
 {
 	struct rxe_late_ack *late = &qp->resp.late;
+	bool waits;
 	u64 word;
 
 	WRITE_ONCE(late->over, false);
-	if (!atomic64_read(&late->word))
-		return false;
-	word = atomic64_xchg(&late->word, 0);
+	waits = rxe_late_ack_get(late, &word, psn, msn);
 	if (word)
 		WRITE_ONCE(late->answers, 0);
-	return word & RXE_LATE_WAITS;
+	return waits;
+}
+
+static void rxe_late_ack_answered(struct rxe_late_ack *late)
+{
+	u8 answers = READ_ONCE(late->answers);
+
+	if (answers < RXE_LATE_ANSWERS)
+		WRITE_ONCE(late->answers, answers + 1);
+}
+
+/* May the peer go on before the timer? */
+static bool rxe_late_ack_is_urgent(const struct rxe_qp *qp)
+{
+	u8 timeout = qp->attr.timeout;
+
+	return timeout && nsecs_to_jiffies(4096ULL << timeout) < RXE_LATE_MIN_JIFFIES;
 }
 
 bool rxe_late_ack_defer(struct rxe_qp *qp)
@@ -71,14 +110,24 @@ bool rxe_late_ack_defer(struct rxe_qp *qp)
 
 	if (rxe_qp_state(qp) != IB_QPS_RTS)
 		return false;
-	if (READ_ONCE(late->answers) < RXE_LATE_ANSWERS ||
-	    (qp->attr.timeout && qp->attr.timeout < RXE_LATE_MIN_TIMEOUT)) {
+	if (READ_ONCE(late->sends) != late->seen) {
+		rxe_late_ack_answered(late);	/* already */
+		return false;
+	}
+	if (READ_ONCE(late->answers) < RXE_LATE_ANSWERS || rxe_late_ack_is_urgent(qp)) {
 		atomic64_set(&late->word, RXE_LATE_SENT);
 		return false;
 	}
 	atomic64_set(&late->word, RXE_LATE_WAITS | FIELD_PREP(RXE_LATE_PSN_MASK, psn) |
 				  FIELD_PREP(RXE_LATE_MSN_MASK, qp->resp.msn));
-	smp_mb();	/* either a timer that fires now finds the word, or it is not pending */
+	/*
+	 * A timer that fires now finds the word, or is seen not to be pending; and
+	 * an answer that goes out now takes the word, or is seen.
+	 */
+	smp_mb();
+	if (READ_ONCE(late->sends) != late->seen &&
+	    atomic64_xchg(&late->word, 0) & RXE_LATE_WAITS)
+		return false;
 	if (!timer_pending(&late->timer)) {
 		WRITE_ONCE(late->timed, psn);
 		mod_timer(&late->timer, jiffies + 1);
@@ -89,14 +138,13 @@ bool rxe_late_ack_defer(struct rxe_qp *qp)
 bool rxe_late_ack_join(struct rxe_qp *qp, struct roce_psn *psn, u32 *msn)
 {
 	struct rxe_late_ack *late = &qp->resp.late;
+	bool waits;
 	u64 word;
 
-	if (!atomic64_read(&late->word))
-		return false;
-	word = atomic64_xchg(&late->word, 0);
-	if (word && READ_ONCE(late->answers) < RXE_LATE_ANSWERS)
-		WRITE_ONCE(late->answers, late->answers + 1);
-	*psn = roce_psn(FIELD_GET(RXE_LATE_PSN_MASK, word));
-	*msn = FIELD_GET(RXE_LATE_MSN_MASK, word);
-	return word & RXE_LATE_WAITS;
+	WRITE_ONCE(late->sends, late->sends + 1);
+	smp_mb();	/* pairs with rxe_late_ack_defer() */
+	waits = rxe_late_ack_get(late, &word, psn, msn);
+	if (word)
+		rxe_late_ack_answered(late);
+	return waits;
 }

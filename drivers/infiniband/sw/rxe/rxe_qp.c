@@ -158,15 +158,19 @@ static enum rxe_drop rxe_qp_check_packet(const struct rxe_qp *qp, const struct r
 }
 
 /*
- * A burst goes to the executor that its first packet is for.  If the next one is for
- * the other, as an ACK behind a request is, the rest of it goes there.
+ * A burst goes to the executor that its first packet is for.  If its last one is for
+ * the other, as an ACK behind a request is, it goes there.
  */
 static bool rxe_qp_hand_over(struct rxe_qp *qp, struct rxe_rxq *rxq)
 {
+	enum ib_qp_state state = rxe_qp_state(qp);
 	bool response = rxq == &qp->req.rxq;
 	struct sk_buff *skb = rxq->cur;
 
-	if (likely(!rxe_rx_turns(skb, response)))
+	if (likely(!rxe_rx_turns(skb, response)) || rxe_qp_type(qp) != IB_QPT_RC)
+		return false;
+	/* who could do nothing with it would count it as something else */
+	if (response ? !rxe_qp_can_receive(state) : !rxe_qp_can_complete(state))
 		return false;
 	rxq->cur = NULL;
 	rxe_qp_queue(qp, skb, !response);

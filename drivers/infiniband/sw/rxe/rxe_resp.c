@@ -27,6 +27,10 @@
  * @sg_valid:	@sg is set up
  * @budget:	packets left
  * @waits:	a page must be faulted in before it can go on
+ * @sent:	it has sent something
+ * @late:	an ACK of an earlier run waited
+ * @late_psn:	its PSN
+ * @late_msn:	its MSN
  */
 struct rxe_resp_run {
 	struct rxe_qp		*qp;
@@ -38,6 +42,10 @@ struct rxe_resp_run {
 	bool			sg_valid;
 	unsigned int		budget;
 	bool			waits;
+	bool			sent;
+	bool			late;
+	struct roce_psn		late_psn;
+	u32			late_msn;
 };
 
 static void rxe_resp_drop_sg(struct rxe_resp_run *run)
@@ -107,6 +115,7 @@ static void rxe_resp_answer(struct rxe_resp_run *run, enum roce_op op, u8 syndro
 		.orig		= orig,
 	};
 
+	run->sent = true;
 	rxe_tx_add_pkt(&run->tx, &pkt, 0);
 }
 
@@ -125,13 +134,30 @@ static void rxe_resp_ack(struct rxe_resp_run *run)
 			  roce_psn_add(run->qp->resp.psn, -1));
 }
 
+/* An ACK that has waited, for what was received before this run. */
+static void rxe_resp_send_late(struct rxe_resp_run *run)
+{
+	struct rxe_pkt pkt = {
+		.opcode		= ROCE_SERVICE_RC | ROCE_OP_ACK,
+		.pkey		= ROCE_DEFAULT_PKEY,
+		.qpn		= run->qp->attr.dest_qp_num,
+		.psn		= run->late_psn,
+		.syndrome	= ROCE_AETH_ACK | ROCE_AETH_NO_CREDIT,
+		.msn		= run->late_msn,
+	};
+
+	run->qp->resp.ack_due = false;
+	rxe_tx_add_pkt(&run->tx, &pkt, 0);
+}
+
 /* At the end of a run: an acknowledgment, if one is due and nothing else will carry it. */
 static void rxe_resp_ack_or_defer(struct rxe_resp_run *run)
 {
 	struct rxe_resp *resp = &run->qp->resp;
+	bool more = run->waits || !run->budget;
 
-	if (resp->ack_due && resp->delivered && !rxe_qp_is_uc(run->qp) &&
-	    rxe_late_ack_defer(run->qp))
+	if (resp->ack_due && resp->delivered && !more && !run->sent &&
+	    !rxe_qp_is_uc(run->qp) && rxe_late_ack_defer(run->qp))
 		resp->ack_due = false;
 	rxe_resp_ack(run);
 }
@@ -331,6 +357,7 @@ static void rxe_resp_read_packet(struct rxe_resp_run *run)
 		if (!mr)	/* deregistered since the request was checked */
 			goto failed;
 	}
+	run->sent = true;
 	buf = rxe_tx_add_pkt(&run->tx, &pkt, len);
 	if (buf && len)
 		err = rxe_mr_read(mr, va, buf, len);
@@ -510,6 +537,7 @@ static void rxe_resp_complete(struct rxe_resp_run *run, const struct rxe_pkt *pk
 	}
 	rxe_resp_drop_sg(run);
 	qp->resp.delivered = true;
+	rxe_late_ack_delivered(&qp->resp.late);
 	rxe_count(qp->rxe, RXE_CNT_RDMA_RECV);
 	rxe_resp_recv_done(qp, &wc, pkt->se);
 }
@@ -721,7 +749,8 @@ static bool rxe_resp_run_connected(struct rxe_qp *qp)
 	rxe_tx_begin(&run.tx, qp->rxe, &qp->path, &qp->resp.route);
 	run.tx.token = rxe_token_tx(qp);
 	qp->resp.delivered = false;
-	qp->resp.ack_due |= rxe_late_ack_take(qp);
+	run.late = rxe_late_ack_take(qp, &run.late_psn, &run.late_msn);
+	qp->resp.ack_due |= run.late;
 	while (run.budget && !run.waits && rxe_qp_can_receive(rxe_qp_state(qp))) {
 		if (qp->resp.read.active) {
 			rxe_resp_read(&run);
@@ -737,6 +766,8 @@ static bool rxe_resp_run_connected(struct rxe_qp *qp)
 	}
 	if (rxe_qp_can_receive(rxe_qp_state(qp)))
 		rxe_resp_ack_or_defer(&run);
+	else if (run.late && qp->resp.ack_due)
+		rxe_resp_send_late(&run);
 	rxe_resp_drop_sg(&run);
 	rxe_mem_put(&run.mem);
 	rxe_tx_end(&run.tx);
@@ -754,12 +785,11 @@ static void rxe_resp_last_ack(struct rxe_qp *qp)
 {
 	struct rxe_resp_run run = { .qp = qp };
 
-	if (!rxe_late_ack_take(qp))
+	if (!rxe_late_ack_take(qp, &run.late_psn, &run.late_msn))
 		return;
 	local_bh_disable();
 	rxe_tx_begin(&run.tx, qp->rxe, &qp->path, NULL);
-	qp->resp.ack_due = true;
-	rxe_resp_ack(&run);
+	rxe_resp_send_late(&run);
 	rxe_tx_end(&run.tx);
 	local_bh_enable();
 }
@@ -846,6 +876,7 @@ void rxe_resp_fini(struct rxe_qp *qp)
 void rxe_resp_reset(struct rxe_qp *qp)
 {
 	rxe_resp_last_ack(qp);
+	rxe_late_ack_reset(qp);
 	rxe_rxq_purge(&qp->resp.rxq);
 	rxe_route_reset(&qp->resp.route);
 	rxe_rq_reset(qp);

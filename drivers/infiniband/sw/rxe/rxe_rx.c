@@ -635,8 +635,8 @@ bool rxe_rx_turns(struct sk_buff *skb, bool response)
 	const struct rxe_opcode_info *info;
 	const u8 *opcode;
 
-	/* the first one has decided */
-	if (!cb->seg || cb->off >= skb->len)
+	/* the first one has decided, and only the last can be passed on in order */
+	if (!cb->seg || cb->off >= skb->len || skb->len - cb->off > cb->seg_size)
 		return false;
 	opcode = rxe_rx_contiguous(skb, cb, cb->off, 1);
 	info = opcode ? rxe_opcode_info(*opcode) : NULL;

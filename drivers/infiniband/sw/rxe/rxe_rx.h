@@ -126,7 +126,7 @@ void rxe_skb_daddr(const struct sk_buff *skb, union ib_gid *gid);
 void rxe_skb_grh(const struct sk_buff *skb, u8 grh[ROCE_GRH_SIZE]);
 
 /**
- * rxe_rx_turns - does a burst go on with packets for the other executor?
+ * rxe_rx_turns - does a burst end with a packet for the other executor?
  * @skb:	burst
  * @response:	it has been given out as responses, else as requests
  *

@@ -19,6 +19,8 @@ setup()
 		printf -v "${pair}_ns2" %s "$ns2"
 		printf -v "${pair}_link1" %s "$link1"
 		printf -v "${pair}_link2" %s "$link2"
+		printf -v "${pair}_dev1" %s "$dev1"
+		printf -v "${pair}_dev2" %s "$dev2"
 	done
 	check test -w "$switch"
 	set_switch Y
@@ -76,10 +78,12 @@ captured()
 # icrcs COMMAND...: sets right and wrong, of the packets that COMMAND lets arrive
 icrcs()
 {
-	local dev before pcap=$tmp/pcap.$((out_nr += 1))
+	local before pcap=$tmp/pcap.$((out_nr += 1))
 
-	dev=$(ip -n "$a_ns1" -o link show type veth | sed 's/^[0-9]*: \([^@:]*\).*/\1/')
-	start "$a_ns1" "$pcap.log" 60 tcpdump -i "$dev" -U -w "$pcap" udp port 4791
+	# to tcpdump a burst is one packet
+	check in_ns "$a_ns1" ethtool -K "$a_dev1" gso off tx-udp-segmentation off || return
+	check in_ns "$a_ns2" ethtool -K "$a_dev2" gso off tx-udp-segmentation off || return
+	start "$a_ns1" "$pcap.log" 60 tcpdump -i "$a_dev1" -U -w "$pcap" udp port 4791
 	check poll_until 10 file_has "$pcap.log" "listening on" || return 1
 	before=$(sent)
 	"$@"
@@ -90,8 +94,9 @@ icrcs()
 
 require_capture()
 {
-	command -v tcpdump >/dev/null && command -v python3 >/dev/null || {
-		skip "no tcpdump or no python3"
+	command -v tcpdump >/dev/null && command -v python3 >/dev/null &&
+		command -v ethtool >/dev/null || {
+		skip "no tcpdump, python3 or ethtool"
 		return 1
 	}
 }

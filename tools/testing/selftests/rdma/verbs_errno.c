@@ -5,6 +5,7 @@
  */
 #include "verbs.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,12 +29,18 @@ static void want(const char *verb, const char *what, int err, int expected)
 	wrong++;
 }
 
-static void want_made(const char *verb, const char *what, const void *made, int expected)
-{
-	int err = made ? 0 : errno;
+/* MAKE fails with that errno, or, if it is 0, makes something that UNMAKE takes away. */
+#define want_made(name, what, make, expected, unmake) do {				\
+	__auto_type made = (make);							\
+											\
+	want(name, what, made ? 0 : errno, expected);					\
+	if (made)									\
+		verb(unmake(made));							\
+} while (0)
 
-	want(verb, what, err, expected);
-}
+/* for_each_case(CASE, TABLE) statement: CASE points at each element in turn */
+#define for_each_case(c, cases)								\
+	for (const __typeof__(*(cases)) *(c) = (cases); (c) < (cases) + ARRAY_SIZE(cases); (c)++)
 
 /* The counters of all kinds of objects, as the core has them. */
 static void objects(struct end *e, char *line, int size)
@@ -51,16 +58,6 @@ static void objects(struct end *e, char *line, int size)
 /*
  * reg_mr
  */
-
-static void try_reg_mr(struct end *a, const char *what, void *addr, size_t len,
-		       unsigned int access, int err)
-{
-	struct ibv_mr *mr = ibv_reg_mr(a->pd, addr, len, access);
-
-	want_made("reg_mr", what, mr, err);
-	if (mr)
-		verb(ibv_dereg_mr(mr));
-}
 
 static void errno_reg_mr(struct end *a)
 {
@@ -88,12 +85,11 @@ static void errno_reg_mr(struct end *a)
 		{ "read-only, for writing",	ro, 4096, ACCESS, EFAULT },
 		{ "neither read nor write",	none, 4096, ACCESS, EFAULT },
 	};
-	size_t i;
 
 	need(ro != MAP_FAILED && none != MAP_FAILED);
-	for (i = 0; i < ARRAY_SIZE(cases); i++)
-		try_reg_mr(a, cases[i].what, cases[i].addr, cases[i].len, cases[i].access,
-			   cases[i].err);
+	for_each_case(c, cases)
+		want_made("reg_mr", c->what, ibv_reg_mr(a->pd, c->addr, c->len, c->access),
+			  c->err, ibv_dereg_mr);
 	munmap(ro, 4096);
 	munmap(none, 8192);
 }
@@ -117,20 +113,15 @@ static void errno_cq(struct end *a, const struct ibv_device_attr *max)
 		{ "vector too large",	16, a->ctx->num_comp_vectors, EINVAL },
 		{ "vector -1",		16, -1, EINVAL },
 	};
-	struct ibv_cq *cq;
-	size_t i;
-	int cqe;
+	int cqe = a->scq->cqe;
 
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		cq = ibv_create_cq(a->ctx, cases[i].cqe, NULL, NULL, cases[i].vector);
-		want_made("create_cq", cases[i].what, cq, cases[i].err);
-		if (cq)
-			verb(ibv_destroy_cq(cq));
-		if (cases[i].vector || cases[i].cqe == 1)
+	for_each_case(c, cases) {
+		want_made("create_cq", c->what,
+			  ibv_create_cq(a->ctx, c->cqe, NULL, NULL, c->vector), c->err,
+			  ibv_destroy_cq);
+		if (c->vector || c->cqe == 1)
 			continue;
-		cqe = a->scq->cqe;
-		want("resize_cq", cases[i].what, ibv_resize_cq(a->scq, cases[i].cqe),
-		     cases[i].err);
+		want("resize_cq", c->what, ibv_resize_cq(a->scq, c->cqe), c->err);
 		need(a->scq->cqe == cqe);
 	}
 }
@@ -150,17 +141,14 @@ static void errno_create_srq(struct end *a, const struct ibv_device_attr *max)
 		{ "too many SGEs",	16, max->max_srq_sge + 1, EINVAL },
 		{ "SGEs -1",		16, -1, EINVAL },
 	};
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+	for_each_case(c, cases) {
 		struct ibv_srq_init_attr init = {
-			.attr = { .max_wr = cases[i].wr, .max_sge = cases[i].sge },
+			.attr = { .max_wr = c->wr, .max_sge = c->sge },
 		};
-		struct ibv_srq *srq = ibv_create_srq(a->pd, &init);
 
-		want_made("create_srq", cases[i].what, srq, cases[i].err);
-		if (srq)
-			verb(ibv_destroy_srq(srq));
+		want_made("create_srq", c->what, ibv_create_srq(a->pd, &init), c->err,
+			  ibv_destroy_srq);
 	}
 }
 
@@ -184,17 +172,16 @@ static void errno_modify_srq(struct end *a, const struct ibv_device_attr *max)
 		{ "limit above the new size",	IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT, 100, 10000, EINVAL },
 		{ "a bit that does not exist",	1 << 2, 0, 0, EINVAL },
 	};
-	size_t i;
 
 	need(srq);
 	verb(ibv_query_srq(srq, &before));
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+	for_each_case(c, cases) {
 		struct ibv_srq_attr attr = {
-			.max_wr = cases[i].wr, .srq_limit = cases[i].limit,
+			.max_wr = c->wr, .srq_limit = c->limit,
 		};
 
-		want("modify_srq", cases[i].what, ibv_modify_srq(srq, &attr, cases[i].mask),
-		     cases[i].err);
+		want("modify_srq", c->what, ibv_modify_srq(srq, &attr, c->mask),
+		     c->err);
 		verb(ibv_query_srq(srq, &after));
 		need(!memcmp(&before, &after, sizeof(before)));
 	}
@@ -230,18 +217,15 @@ static void errno_create_qp(struct end *a, const struct ibv_device_attr *max)
 		{ "inline 1 MiB",	IBV_QPT_RC, { 1, 1, 1, 1, 1 << 20 }, EINVAL },
 		{ "inline -1",		IBV_QPT_RC, { 1, 1, 1, 1, -1 }, EINVAL },
 	};
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+	for_each_case(c, cases) {
 		struct ibv_qp_init_attr init = {
-			.qp_type = cases[i].type, .cap = cases[i].cap,
+			.qp_type = c->type, .cap = c->cap,
 			.send_cq = a->scq, .recv_cq = a->rcq,
 		};
-		struct ibv_qp *qp = ibv_create_qp(a->pd, &init);
 
-		want_made("create_qp", cases[i].what, qp, cases[i].err);
-		if (qp)
-			verb(ibv_destroy_qp(qp));
+		want_made("create_qp", c->what, ibv_create_qp(a->pd, &init), c->err,
+			  ibv_destroy_qp);
 	}
 }
 
@@ -398,12 +382,11 @@ static void errno_at_rts(struct end *a)
 		{ "another PSN",	{ .sq_psn = 1 }, IBV_QP_SQ_PSN, EINVAL },
 		{ "another path MTU",	{ .path_mtu = IBV_MTU_256 }, IBV_QP_PATH_MTU, EINVAL },
 	};
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct ibv_qp_attr attr = cases[i].attr;
+	for_each_case(c, cases) {
+		struct ibv_qp_attr attr = c->attr;
 
-		try_modify(a, "RTS", cases[i].what, &attr, cases[i].mask, cases[i].err);
+		try_modify(a, "RTS", c->what, &attr, c->mask, c->err);
 	}
 }
 
@@ -414,6 +397,7 @@ static void errno_at_rts(struct end *a)
 static void errno_post_send(struct end *a, struct end *b)
 {
 	struct ibv_sge sge[9] = { sge_at(a, 0, 8), sge_at(a, 0, 8) }, odd = sge_at(a, 0, 7);
+	struct ibv_sge empty = sge_at(a, 0, 0);
 	const struct {
 		const char		*what;
 		enum ibv_wr_opcode	opcode;
@@ -421,46 +405,108 @@ static void errno_post_send(struct end *a, struct end *b)
 		struct ibv_sge		*sge;
 		int			num;
 		size_t			at;
+		uint32_t		imm;
 	} cases[] = {
 		{ "too many SGEs",	IBV_WR_SEND, 0, sge, 9, 0 },
 		{ "inline too long",	IBV_WR_SEND, IBV_SEND_INLINE,
 		  &(struct ibv_sge){ (uintptr_t)a->buf, 10000, a->mr->lkey }, 1, 0 },
 		{ "atomic of 7 bytes",	IBV_WR_ATOMIC_FETCH_AND_ADD, 0, &odd, 1, 0 },
 		{ "atomic not aligned",	IBV_WR_ATOMIC_CMP_AND_SWP, 0, sge, 1, 4 },
+		{ "bind with data",	IBV_WR_BIND_MW, 0, sge, 1 },
+		{ "bind with an SGE",	IBV_WR_BIND_MW, 0, &empty, 1 },
+		{ "bind with immediate", IBV_WR_BIND_MW, .imm = htobe32(1) },
 	};
+	const struct ibv_send_wr write = send_wr(IBV_WR_RDMA_WRITE, 76, NULL, 0, b, 0);
 	struct ibv_send_wr *bad;
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct ibv_send_wr wr = {
-			.wr_id = 77, .opcode = cases[i].opcode,
-			.sg_list = cases[i].sge, .num_sge = cases[i].num,
-			.send_flags = IBV_SEND_SIGNALED | cases[i].flags,
-			.wr.atomic = { .remote_addr = (uintptr_t)b->buf + cases[i].at,
+	for_each_case(c, cases) {
+		struct ibv_send_wr wr[] = { write, {
+			.wr_id = 77, .opcode = c->opcode, .next = &wr[2], .imm_data = c->imm,
+			.sg_list = c->sge, .num_sge = c->num,
+			.send_flags = IBV_SEND_SIGNALED | c->flags,
+			.wr.atomic = { .remote_addr = (uintptr_t)b->buf + c->at,
 				       .rkey = b->mr->rkey },
-		};
+		}, write };
 
+		wr[0].next = &wr[1];
 		bad = NULL;
-		want("post_send", cases[i].what, ibv_post_send(a->qp, &wr, &bad), EINVAL);
-		need(bad == &wr);
+		want("post_send", c->what, ibv_post_send(a->qp, wr, &bad), EINVAL);
+		need(bad == &wr[1]);
+		/* what stands before it is done, what follows is not */
+		want_wc(a->scq, write.wr_id, IBV_WC_SUCCESS);
 	}
 	no_wc(a->scq, 10);
 }
 
+/* In SQD the queue only takes. */
+static void errno_send_queue_full(struct end *a, struct end *b)
+{
+	struct ibv_send_wr wr = send_wr(IBV_WR_RDMA_WRITE, 0, NULL, 0, b, 0), *bad = NULL;
+	unsigned int i;
+	int err;
+
+	end_state(a, IBV_QPS_SQD);
+	while (!(err = ibv_post_send(a->qp, &wr, &bad)) && wr.wr_id < 100000)
+		wr.wr_id++;
+	want("post_send", "the queue is full", err, ENOMEM);
+	need(bad == &wr);
+	end_state(a, IBV_QPS_RTS);
+	for (i = 0; i < wr.wr_id; i++)
+		want_wc(a->scq, i, IBV_WC_SUCCESS);
+	no_wc(a->scq, 10);
+}
+
+/*
+ * To the QP's own queue, or to the SRQ: one WR among others has an SGE more than @sges,
+ * then there are more than fit.
+ *
+ * Return: how many did.
+ */
+static unsigned int too_many_recvs(const char *name, struct ibv_qp *qp, struct ibv_srq *srq,
+				   int sges)
+{
+	struct ibv_sge sge[100] = { };
+	struct ibv_recv_wr wr[] = {
+		{ .next = &wr[1] },
+		{ .next = &wr[2], .sg_list = sge, .num_sge = sges + 1 },
+		{ },
+	}, *bad;
+	unsigned int posted = 0;
+	int err;
+
+	need((size_t)sges < ARRAY_SIZE(sge));
+#define POST(first) (bad = NULL, srq ? ibv_post_srq_recv(srq, first, &bad) :	\
+				       ibv_post_recv(qp, first, &bad))
+	want(name, "too many SGEs", POST(wr), EINVAL);
+	need(bad == &wr[1]);
+	do {
+		posted++;
+		err = POST(&wr[2]);
+	} while (!err && posted < 100000);
+	want(name, "the queue is full", err, ENOMEM);
+	need(bad == &wr[2]);
+	want(name, "the queue is full, a list", POST(wr), ENOMEM);
+	need(bad == &wr[0]);
+#undef POST
+	return posted;
+}
+
 static void errno_post_recv(struct end *a)
 {
-	struct ibv_sge sge[9] = { };
-	struct ibv_recv_wr wr = { .num_sge = 9, .sg_list = sge }, *bad = NULL;
-	int i, err = 0;
+	struct ibv_srq_init_attr init = { .attr = { .max_wr = 16, .max_sge = 2 } };
+	struct ibv_srq *srq = ibv_create_srq(a->pd, &init);
+	struct ibv_qp_init_attr qp_init;
+	struct ibv_srq_attr srq_attr;
+	struct ibv_qp_attr attr;
 
-	want("post_recv", "too many SGEs", ibv_post_recv(a->qp, &wr, &bad), EINVAL);
-	need(bad == &wr);
-	wr.num_sge = 0;
-	bad = NULL;
-	for (i = 0; i < 100000 && !err; i++)
-		err = ibv_post_recv(a->qp, &wr, &bad);
-	want("post_recv", "the queue is full", err, ENOMEM);
-	need(bad == &wr);
+	verb(ibv_query_qp(a->qp, &attr, IBV_QP_CAP, &qp_init));
+	need(too_many_recvs("post_recv", a->qp, NULL, attr.cap.max_recv_sge) ==
+	     attr.cap.max_recv_wr);
+
+	need(srq);
+	verb(ibv_query_srq(srq, &srq_attr));
+	need(too_many_recvs("post_srq_recv", NULL, srq, srq_attr.max_sge) == srq_attr.max_wr);
+	verb(ibv_destroy_srq(srq));
 }
 
 /*
@@ -475,7 +521,6 @@ static void errno_ah(struct end *a, struct end *b)
 	};
 	static const char * const names[] = { "good", "port 0", "port 2", "not global" };
 	struct ibv_ah_attr attr;
-	struct ibv_ah *ah;
 	int i;
 
 	for (i = 0; i < 4; i++) {
@@ -491,10 +536,8 @@ static void errno_ah(struct end *a, struct end *b)
 			attr.is_global = 0;
 			break;
 		}
-		ah = ibv_create_ah(a->pd, &attr);
-		want_made("create_ah", names[i], ah, i ? EINVAL : 0);
-		if (ah)
-			verb(ibv_destroy_ah(ah));
+		want_made("create_ah", names[i], ibv_create_ah(a->pd, &attr), i ? EINVAL : 0,
+			  ibv_destroy_ah);
 	}
 }
 
@@ -514,9 +557,8 @@ static void errno_query(struct end *a)
 	need(ibv_query_pkey(a->ctx, 1, 1, &pkey));
 }
 
-static void errno_mcast(struct end *a)
+static struct ibv_qp *make_ud(struct end *a)
 {
-	union ibv_gid group = { .raw = { 0xff, 0x0e, [15] = 1 } };
 	struct ibv_qp_init_attr init = {
 		.qp_type = IBV_QPT_UD, .send_cq = a->scq, .recv_cq = a->rcq,
 		.cap = { 1, 1, 1, 1, 0 },
@@ -524,6 +566,14 @@ static void errno_mcast(struct end *a)
 	struct ibv_qp *ud = ibv_create_qp(a->pd, &init);
 
 	need(ud);
+	return ud;
+}
+
+static void errno_mcast(struct end *a)
+{
+	union ibv_gid group = { .raw = { 0xff, 0x0e, [15] = 1 } };
+	struct ibv_qp *ud = make_ud(a);
+
 	want("attach_mcast", "RC", ibv_attach_mcast(a->qp, &group, 0), EINVAL);
 	want("attach_mcast", "a unicast GID", ibv_attach_mcast(ud, &a->gid, 0), EINVAL);
 	want("detach_mcast", "not attached", ibv_detach_mcast(ud, &group, 0), EINVAL);
@@ -531,13 +581,62 @@ static void errno_mcast(struct end *a)
 	verb(ibv_destroy_qp(ud));
 }
 
-static void errno_mw(struct end *a)
+static void errno_alloc_mw(struct end *a)
 {
-	struct ibv_mw *mw = ibv_alloc_mw(a->pd, 99);
+	want_made("alloc_mw", "no such type", ibv_alloc_mw(a->pd, 99), EINVAL, ibv_dealloc_mw);
+	want_made("alloc_mw", "type 0", ibv_alloc_mw(a->pd, 0), EINVAL, ibv_dealloc_mw);
+}
 
-	want_made("alloc_mw", "no such type", mw, EINVAL);
-	mw = ibv_alloc_mw(a->pd, 0);
-	want_made("alloc_mw", "type 0", mw, EINVAL);
+/* What the library refuses. For what the device does see verbs_window.c. */
+static void errno_bind_mw(struct end *a)
+{
+	struct ibv_mw *one = ibv_alloc_mw(a->pd, IBV_MW_TYPE_1);
+	struct ibv_mw *two = ibv_alloc_mw(a->pd, IBV_MW_TYPE_2);
+	struct ibv_pd *pd = ibv_alloc_pd(a->ctx);
+	struct ibv_mr *other = ibv_reg_mr(pd, a->buf, 100, ACCESS | IBV_ACCESS_MW_BIND);
+	struct ibv_qp *ud = make_ud(a);
+	const uintptr_t at = (uintptr_t)a->buf;
+	const struct {
+		const char		*what;
+		struct ibv_qp		*qp;
+		struct ibv_mw		*mw;
+		struct ibv_mw_bind_info	info;
+		int			err;
+	} cases[] = {
+		{ "type 2",		a->qp, two, { a->mr, at, 100, ACCESS }, EINVAL },
+		{ "address but no MR",	a->qp, one, { NULL, at, 0, 0 }, EINVAL },
+		{ "length but no MR",	a->qp, one, { NULL, 0, 100, 0 }, EINVAL },
+		{ "MR of another PD",	a->qp, one, { other, at, 100, ACCESS }, EPERM },
+		{ "zero-based",		a->qp, one,
+		  { a->mr, at, 100, IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ZERO_BASED }, EINVAL },
+		{ "UD",			ud, one, { a->mr, at, 100, IBV_ACCESS_REMOTE_READ }, EINVAL },
+	};
+
+	need(one && two && other);
+	for_each_case(c, cases) {
+		struct ibv_mw_bind bind = {
+			.wr_id = 77, .send_flags = IBV_SEND_SIGNALED, .bind_info = c->info,
+		};
+		uint32_t key = c->mw->rkey;
+
+		want("bind_mw", c->what, ibv_bind_mw(c->qp, c->mw, &bind), c->err);
+		need(c->mw->rkey == key);
+	}
+	no_wc(a->scq, 10);
+	verb(ibv_destroy_qp(ud));
+	verb(ibv_dereg_mr(other));
+	verb(ibv_dealloc_pd(pd));
+	verb(ibv_dealloc_mw(one));
+	verb(ibv_dealloc_mw(two));
+}
+
+/* The library has no entry for it, whatever is asked: odp_prefetch asks the kernel. */
+static void errno_advise_mr(struct end *a)
+{
+	struct ibv_sge sge = sge_at(a, 0, 100);
+
+	want("advise_mr", "not in the library",
+	     ibv_advise_mr(a->pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &sge, 1), EOPNOTSUPP);
 }
 
 /* What others use stays. */
@@ -567,7 +666,8 @@ static void test_wrong_input(struct end *a, struct end *b, const char *arg)
 	errno_ah(a, b);
 	errno_query(a);
 	errno_mcast(a);
-	errno_mw(a);
+	errno_alloc_mw(a);
+	errno_advise_mr(a);
 	errno_in_use(a);
 
 	errno_init(a);
@@ -580,7 +680,9 @@ static void test_wrong_input(struct end *a, struct end *b, const char *arg)
 	end_rts(a, &how);
 	end_rts(b, &how);
 	errno_at_rts(a);
+	errno_bind_mw(a);
 	errno_post_send(a, b);
+	errno_send_queue_full(a, b);
 	errno_post_recv(a);
 
 	objects(a, after, sizeof(after));

@@ -231,7 +231,8 @@ static void test_odp_implicit(struct end *e, struct end *unused, const char *arg
 }
 
 #ifdef HAVE_UVERBS_CALL
-static int advise(struct end *e, uint64_t advice, const struct ibv_sge *range)
+static int advise_flags(struct end *e, uint64_t advice, uint32_t flags,
+			const struct ibv_sge *range)
 {
 	struct ib_uverbs_sge sge = {
 		.addr = range->addr, .length = range->length, .lkey = range->lkey
@@ -239,12 +240,17 @@ static int advise(struct end *e, uint64_t advice, const struct ibv_sge *range)
 	struct ib_uverbs_attr attrs[] = {
 		UVERBS_HANDLE(UVERBS_ATTR_ADVISE_MR_PD_HANDLE, e->pd->handle),
 		UVERBS_VALUE(UVERBS_ATTR_ADVISE_MR_ADVICE, 8, advice),
-		UVERBS_VALUE(UVERBS_ATTR_ADVISE_MR_FLAGS, 4, IB_UVERBS_ADVISE_MR_FLAG_FLUSH),
+		UVERBS_VALUE(UVERBS_ATTR_ADVISE_MR_FLAGS, 4, flags),
 		UVERBS_RESULT(UVERBS_ATTR_ADVISE_MR_SGE_LIST, sge),
 	};
 
 	return uverbs_call(e->ctx, UVERBS_OBJECT_MR, UVERBS_METHOD_ADVISE_MR, attrs,
 			   ARRAY_SIZE(attrs));
+}
+
+static int advise(struct end *e, uint64_t advice, const struct ibv_sge *range)
+{
+	return advise_flags(e, advice, IB_UVERBS_ADVISE_MR_FLAG_FLUSH, range);
 }
 
 static size_t resident(const struct end *e)
@@ -262,6 +268,7 @@ static void test_odp_prefetch(struct end *e, struct end *unused, const char *arg
 {
 	const struct how how = { .mr_access = ACCESS };
 	const struct how pinned = { };
+	struct ibv_mr *read_only;
 	struct ibv_sge sge;
 
 	(void)unused;
@@ -282,6 +289,14 @@ static void test_odp_prefetch(struct end *e, struct end *unused, const char *arg
 	need(advise(e, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH, &sge) == EFAULT);
 	sge = sge_at(e, 0, 8);
 	need(advise(e, 77, &sge) == EOPNOTSUPP);
+	need(advise_flags(e, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH, 2, &sge) == EINVAL);
+	read_only = ibv_reg_mr(e->pd, e->buf, 4 * KI, IBV_ACCESS_ON_DEMAND);
+	need(read_only);
+	sge.lkey = read_only->lkey;
+	verb(advise(e, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH, &sge));
+	need(advise(e, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE, &sge) == EPERM);
+	verb(ibv_dereg_mr(read_only));
+	sge = sge_at(e, 0, 8);
 	need(!munmap(e->buf, 4 * KI));
 	need(advise(e, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH, &sge) == EFAULT);
 	end_unmake(e);

@@ -54,6 +54,10 @@ bench: bootstrap
 	tools/testing/vm/bench.sh --kernel $(if $(filter file,$(origin KERNEL)),7.3,$(KERNEL)) \
 		--json build/bench.json $(FIGURES)
 
+bench-smp: bootstrap
+	tools/testing/vm/bench.sh --smp --kernel $(if $(filter file,$(origin KERNEL)),7.3,$(KERNEL)) \
+		--json build/bench-smp.json
+
 test-debug:
 	scripts/test debug-kselftest debug-perftest
 
@@ -79,8 +83,9 @@ help:
 	@echo '  test-suites     the suites of others (rdma-core, perftest, UCX, MPI ...), long'
 	@echo '  bench           throughput and latency beside those of the in-tree driver and'
 	@echo '                  of TCP; KERNEL= (7.3), FIGURES= (bench.sh --list)'
+	@echo '  bench-smp       throughput of several QPs on two CPUs, as ratios'
 	@echo '  check           static checks'
 	@echo '  modules-all     build/KERNEL/rdma_rxe.ko for all kernels'
 
 .PHONY: modules clean install uninstall dkms-install dkms-uninstall deb \
-	modules-all check bench demo test test-suites test-debug bootstrap help
+	modules-all check bench bench-smp demo test test-suites test-debug bootstrap help

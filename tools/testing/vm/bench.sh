@@ -10,6 +10,8 @@
 #   --kernel NAME  (7.3)
 #   --no-intree    leave the distribution's module out
 #   --json FILE    the figures as JSON too
+#   --smp          two virtual CPUs and the machine's own clock: several QPs at once,
+#                  as ratios alone, which a busy machine spoils
 #   --profile      instructions by function, of this module alone
 #   --list         names of the figures
 #
@@ -29,12 +31,16 @@ figures=(
 	9000/tcp 9000/send_64k 9000/read_64k
 )
 
-kernel=7.3 intree=1 json='' profile='' wanted=()
+smp_figures=(4500/send_1qp 4500/send_2qp 4500/send_4qp 4500/send_16qp
+	4500/read_1qp 4500/read_2qp 4500/read_4qp 4500/read_16qp)
+
+kernel=7.3 intree=1 json='' profile='' smp='' wanted=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	--kernel) kernel=${2-}; shift ;;
 	--no-intree) intree='' ;;
 	--json) json=${2-}; shift ;;
+	--smp) smp=1 figures=("${smp_figures[@]}") ;;
 	--profile) profile=1 intree='' ;;
 	--list) printf '%s\n' "${figures[@]}"; exit 0 ;;
 	-h|--help) sed -n '4,/^$/s/^# \{0,1\}//p' "$0"; exit 0 ;;
@@ -44,6 +50,9 @@ while [ $# -gt 0 ]; do
 	[ $# -eq 0 ] || shift
 done
 [ ${#wanted[@]} -gt 0 ] || wanted=("${figures[@]}")
+
+clock=(--counted) report=table
+[ -z "$smp" ] || clock=(--cpus 2) report=smp
 
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/rdma-rxe-bench.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
@@ -57,7 +66,7 @@ measure() {
 		shift
 	done
 	shift
-	"$vm_dir/run.sh" --kernel "$kernel" --counted --timeout 3000 "${options[@]}" -- \
+	"$vm_dir/run.sh" --kernel "$kernel" "${clock[@]}" --timeout 3000 "${options[@]}" -- \
 		env "$@" "$vm_dir/bench/guest.sh" "${wanted[@]}" >"$file" ||
 		vm_die "the run in the VM has failed"
 }
@@ -77,4 +86,4 @@ if [ -n "$intree" ]; then
 	case $kernel in 6.*) topology=self ;; esac
 	measure "$tmp/intree" --intree -- "TOPOLOGY=$topology"
 fi
-python3 "$vm_dir/bench/report.py" table "$kernel" "$tmp/ours" "$tmp/intree" "${json:-/dev/null}"
+python3 "$vm_dir/bench/report.py" "$report" "$kernel" "$tmp/ours" "$tmp/intree" "${json:-/dev/null}"

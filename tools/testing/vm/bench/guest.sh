@@ -185,6 +185,16 @@ test_write_lat() { qperf_ rc_rdma_write_lat -cm 1 -m 8; }
 test_read_lat() { qperf_ rc_rdma_read_lat -cm 1 -m 8; }
 # the latency of qperf's tests, by number, for a profile
 test_sendp_lat() { bw ib_send_lat -e -s 8 -n "$(times 2000)"; }
+# qps PROGRAM NUMBER: 64 KiB messages by several QPs, 2000 in all
+qps() { bw "$1" -e -s 65536 -q "$2" -n "$(times $((2000 / $2)))"; }
+test_send_1qp() { qps ib_send_bw 1; }
+test_send_2qp() { qps ib_send_bw 2; }
+test_send_4qp() { qps ib_send_bw 4; }
+test_send_16qp() { qps ib_send_bw 16; }
+test_read_1qp() { qps ib_read_bw 1; }
+test_read_2qp() { qps ib_read_bw 2; }
+test_read_4qp() { qps ib_read_bw 4; }
+test_read_16qp() { qps ib_read_bw 16; }
 test_uc_64k() { bw ib_send_bw -c UC -e -s 65536 -n "$(times 500)"; }
 test_ud_1k() { bw ib_send_bw -c UD -e -s 1024 -n "$(times 5000)"; }
 test_tcp_lat() { qperf_ tcp_lat -m 8; }
@@ -212,7 +222,7 @@ for figure; do
 		[ -z "${STATISTIC-}" ] || rdma_statistic
 		continue
 	fi
-	for scale in 1 2; do
+	for scale in 8 16; do
 		python3 "${PROFILE}" start
 		"test_$name" >&2
 		python3 "${PROFILE}" stop

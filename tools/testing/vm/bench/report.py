@@ -66,6 +66,29 @@ def table(kernel, ours_path, intree_path, json_path):
         f.write("\n")
 
 
+def smp(kernel, ours_path, intree_path, json_path):
+    """by number of QPs: to one QP, and to the other driver; the values mean nothing"""
+    ours, _ = figures(ours_path)
+    intree, topology = figures(intree_path)
+    print(f"kernel {kernel}, two CPUs")
+    if topology == "self":
+        print("in-tree: one link talking to itself, as it knows no namespaces here")
+    print(f"{'figure':24} {'in-tree/1 QP':>13} {'ours/1 QP':>10} {'ours/in-tree':>13}")
+    rows = []
+    for name, (value, _) in ours.items():
+        one = name.rpartition("_")[0] + "_1qp"
+        other = intree.get(name, (None,))[0]
+        row = {"figure": name, "in-tree/1 QP": ratio(other, intree.get(one, (None,))[0]),
+               "ours/1 QP": ratio(value, ours.get(one, (None,))[0]),
+               "ours/in-tree": ratio(value, other)}
+        rows.append(row)
+        print(f"{name:24} {show(row['in-tree/1 QP']):>13} {show(row['ours/1 QP']):>10} "
+              f"{show(row['ours/in-tree']):>13}")
+    with open(json_path, "w", encoding="utf-8") as f:
+        json.dump({"kernel": kernel, "in-tree topology": topology, "figures": rows}, f, indent=1)
+        f.write("\n")
+
+
 def profile(ours_path, counts_path):
     symbols = []
     for line in open(ours_path, encoding="utf-8"):
@@ -97,7 +120,4 @@ def profile(ours_path, counts_path):
             print(f"{count / more:10.1f} {100 * count / total:6.2f} %  {function}")
 
 
-if sys.argv[1] == "table":
-    table(*sys.argv[2:])
-else:
-    profile(*sys.argv[2:])
+{"table": table, "smp": smp, "profile": profile}[sys.argv[1]](*sys.argv[2:])

@@ -40,9 +40,12 @@ for program in ib_send_bw ib_write_bw ib_read_bw ib_send_lat ib_write_lat ib_rea
 	tests+=("$program $all")
 done
 tests+=("ib_send_bw $all -c UC" "ib_write_bw $all -c UC" "ib_send_bw $all -c UD")
+# No events with several QPs both ways: for each event, perftest 4.5 takes as many
+# completions as one QP has receives, and waits for ever when there were more
 for cm in "" " -R"; do
 	for program in ib_send_bw ib_read_bw; do
-		tests+=("$program $some$cm -e" "$program $some$cm -q 4" "$program $some$cm -b -q 2 -e")
+		tests+=("$program $some$cm -e" "$program $some$cm -q 4" "$program $some$cm -b -q 2"
+			"$program $some$cm -b -e")
 	done
 	# perftest has no events for WRITE
 	tests+=("ib_write_bw $some$cm" "ib_write_bw $some$cm -q 4" "ib_write_bw $some$cm -b -q 2")

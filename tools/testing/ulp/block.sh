@@ -42,23 +42,15 @@ raw()
 }
 
 # Many requests at a time, of odd places and sizes, by several processes
-parallel()
-{
-	local i pids=()
+parallel() { four_at_a_time part; }
 
-	for i in 0 1 2 3; do
-		(
-			dd if=/dev/urandom of="$tmp/part$i" bs=28k count=100 status=none &&
-			dd if="$tmp/part$i" of="$remote" bs=28k seek=$((i * 150)) oflag=direct status=none &&
-			dd if="$remote" of="$tmp/back$i" bs=12k skip=$((i * 350)) count=2800k \
-				iflag=count_bytes,direct status=none &&
-			cmp "$tmp/part$i" "$tmp/back$i"
-		) &
-		pids+=($!)
-	done
-	for i in "${pids[@]}"; do
-		check wait "$i"
-	done
+part()
+{
+	dd if=/dev/urandom of="$tmp/part$1" bs=28k count=100 status=none &&
+	dd if="$tmp/part$1" of="$remote" bs=28k seek=$(($1 * 150)) oflag=direct status=none &&
+	dd if="$remote" of="$tmp/back$1" bs=12k skip=$(($1 * 350)) count=2800k \
+		iflag=count_bytes,direct status=none &&
+	cmp "$tmp/part$1" "$tmp/back$1"
 }
 
 fio_verifies()
@@ -88,3 +80,7 @@ with_loss()
 	parallel
 	no_netem
 }
+
+# shellcheck disable=SC2034 # the scripts run them
+block_tests=("raw 4096 256" "raw 1048576 24" "raw 12288 333" parallel fio_verifies file_system
+	with_loss)

@@ -235,13 +235,7 @@ require_modules configfs null_blk target_core_mod target_core_iblock iscsi_targe
 begin
 run_tests \
 	session_is_iser \
-	"raw 4096 256" \
-	"raw 1048576 24" \
-	"raw 12288 333" \
-	parallel \
-	fio_verifies \
-	file_system \
-	with_loss \
+	"${block_tests[@]}" \
 	link_flaps \
 	logs_in_again \
 	link_deleted \

@@ -89,21 +89,13 @@ tree()
 }
 
 # Many operations at a time
-parallel()
-{
-	local i pids=()
+parallel() { four_at_a_time part; }
 
-	for i in 0 1 2 3; do
-		(
-			dd if=/dev/urandom of="$tmp/part$i" bs=70000 count=60 status=none &&
-			dd if="$tmp/part$i" of="$mnt/part$i" bs=30000 oflag=direct status=none &&
-			cmp "$tmp/part$i" "$mnt/part$i" && rm "$mnt/part$i"
-		) &
-		pids+=($!)
-	done
-	for i in "${pids[@]}"; do
-		check wait "$i"
-	done
+part()
+{
+	dd if=/dev/urandom of="$tmp/part$1" bs=70000 count=60 status=none &&
+	dd if="$tmp/part$1" of="$mnt/part$1" bs=30000 oflag=direct status=none &&
+	cmp "$tmp/part$1" "$mnt/part$1" && rm "$mnt/part$1"
 }
 
 with_loss()

@@ -95,12 +95,6 @@ disconnects()
 require_modules configfs null_blk nvmet nvmet-rdma nvme-fabrics nvme-rdma
 begin
 run_tests \
-	"raw 4096 256" \
-	"raw 1048576 24" \
-	"raw 12288 333" \
-	parallel \
-	fio_verifies \
-	file_system \
-	with_loss \
+	"${block_tests[@]}" \
 	reconnects \
 	disconnects

@@ -29,6 +29,20 @@ require_modules()
 	done
 }
 
+# four_at_a_time FUNCTION: with 0 to 3, each in a process
+four_at_a_time()
+{
+	local i pids=()
+
+	for i in 0 1 2 3; do
+		"$1" "$i" &
+		pids+=($!)
+	done
+	for i in "${pids[@]}"; do
+		check wait "$i"
+	done
+}
+
 # netem OPTIONS...: for what goes to our own address
 netem()
 {

@@ -6,6 +6,7 @@
 #include "rxe_late_ack.h"
 #include "rxe_qp.h"
 #include "rxe_qp_state.h"
+#include "rxe_tx.h"
 
 #define RXE_LATE_WAITS		BIT_ULL(63)	/* an ACK waits */
 #define RXE_LATE_SENT		BIT_ULL(62)	/* it was sent; an answer would count */
@@ -147,4 +148,18 @@ bool rxe_late_ack_join(struct rxe_qp *qp, struct roce_psn *psn, u32 *msn)
 	if (word)
 		rxe_late_ack_answered(late);
 	return waits;
+}
+
+void rxe_late_ack_send(const struct rxe_qp *qp, struct rxe_tx *tx, struct roce_psn psn, u32 msn)
+{
+	struct rxe_pkt pkt = {
+		.opcode		= ROCE_SERVICE_RC | ROCE_OP_ACK,
+		.pkey		= ROCE_DEFAULT_PKEY,
+		.qpn		= qp->attr.dest_qp_num,
+		.psn		= psn,
+		.syndrome	= ROCE_AETH_ACK | ROCE_AETH_NO_CREDIT,
+		.msn		= msn,
+	};
+
+	rxe_tx_add_pkt(tx, &pkt, 0);
 }

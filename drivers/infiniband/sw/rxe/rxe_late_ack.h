@@ -15,6 +15,7 @@
 #include <rdma/roce_psn.h>
 
 struct rxe_qp;
+struct rxe_tx;
 
 /**
  * struct rxe_late_ack - of an RC QP
@@ -89,5 +90,8 @@ bool rxe_late_ack_defer(struct rxe_qp *qp);
  * Context: the requester.
  */
 bool rxe_late_ack_join(struct rxe_qp *qp, struct roce_psn *psn, u32 *msn);
+
+/* Add the ACK that was taken or joined to a run.  Context: as rxe_tx_add_pkt(). */
+void rxe_late_ack_send(const struct rxe_qp *qp, struct rxe_tx *tx, struct roce_psn psn, u32 msn);
 
 #endif /* RXE_LATE_ACK_H */

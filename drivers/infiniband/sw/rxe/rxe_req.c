@@ -516,16 +516,11 @@ static void rxe_req_ask(struct rxe_req_run *run)
 /* The peer's last message is acknowledged along with what goes out anyway. */
 static void rxe_req_add_ack(struct rxe_req_run *run)
 {
-	struct rxe_qp *qp = run->qp;
-	struct rxe_pkt pkt = {
-		.opcode		= ROCE_SERVICE_RC | ROCE_OP_ACK,
-		.pkey		= ROCE_DEFAULT_PKEY,
-		.qpn		= qp->attr.dest_qp_num,
-		.syndrome	= ROCE_AETH_ACK | ROCE_AETH_NO_CREDIT,
-	};
+	struct roce_psn psn;
+	u32 msn;
 
-	if (!rxe_qp_is_uc(qp) && rxe_late_ack_join(qp, &pkt.psn, &pkt.msn))
-		rxe_tx_add_pkt(&run->tx, &pkt, 0);
+	if (!rxe_qp_is_uc(run->qp) && rxe_late_ack_join(run->qp, &psn, &msn))
+		rxe_late_ack_send(run->qp, &run->tx, psn, msn);
 }
 
 /* True: budget used up. */

@@ -28,6 +28,7 @@
  * @budget:	packets left
  * @waits:	a page must be faulted in before it can go on
  * @sent:	it has sent something
+ * @delivered:	it has completed a receive WQE
  * @late:	an ACK of an earlier run waited
  * @late_psn:	its PSN
  * @late_msn:	its MSN
@@ -43,6 +44,7 @@ struct rxe_resp_run {
 	unsigned int		budget;
 	bool			waits;
 	bool			sent;
+	bool			delivered;
 	bool			late;
 	struct roce_psn		late_psn;
 	u32			late_msn;
@@ -137,17 +139,8 @@ static void rxe_resp_ack(struct rxe_resp_run *run)
 /* An ACK that has waited, for what was received before this run. */
 static void rxe_resp_send_late(struct rxe_resp_run *run)
 {
-	struct rxe_pkt pkt = {
-		.opcode		= ROCE_SERVICE_RC | ROCE_OP_ACK,
-		.pkey		= ROCE_DEFAULT_PKEY,
-		.qpn		= run->qp->attr.dest_qp_num,
-		.psn		= run->late_psn,
-		.syndrome	= ROCE_AETH_ACK | ROCE_AETH_NO_CREDIT,
-		.msn		= run->late_msn,
-	};
-
 	run->qp->resp.ack_due = false;
-	rxe_tx_add_pkt(&run->tx, &pkt, 0);
+	rxe_late_ack_send(run->qp, &run->tx, run->late_psn, run->late_msn);
 }
 
 /* At the end of a run: an acknowledgment, if one is due and nothing else will carry it. */
@@ -156,7 +149,7 @@ static void rxe_resp_ack_or_defer(struct rxe_resp_run *run)
 	struct rxe_resp *resp = &run->qp->resp;
 	bool more = run->waits || !run->budget;
 
-	if (resp->ack_due && resp->delivered && !more && !run->sent &&
+	if (resp->ack_due && run->delivered && !more && !run->sent &&
 	    !rxe_qp_is_uc(run->qp) && rxe_late_ack_defer(run->qp))
 		resp->ack_due = false;
 	rxe_resp_ack(run);
@@ -536,7 +529,7 @@ static void rxe_resp_complete(struct rxe_resp_run *run, const struct rxe_pkt *pk
 		wc.ex.invalidate_rkey = pkt->rkey;
 	}
 	rxe_resp_drop_sg(run);
-	qp->resp.delivered = true;
+	run->delivered = true;
 	rxe_late_ack_delivered(&qp->resp.late);
 	rxe_count(qp->rxe, RXE_CNT_RDMA_RECV);
 	rxe_resp_recv_done(qp, &wc, pkt->se);
@@ -686,10 +679,8 @@ static u32 rxe_resp_write_middles(struct rxe_resp_run *run, const struct rxe_rx_
 	mr = rxe_resp_mr(run, resp->write_rkey, IB_ACCESS_REMOTE_WRITE, &va, num * m->mtu);
 	if (mr) {
 		i = rxe_mr_write_many(mr, va, m->payload, m->mtu, m->stride, num);
-		err = 0;
+		err = i < num ? rxe_resp_wait(run, mr, va + i * m->mtu, m->mtu, true) : 0;
 	}
-	if (mr && i < num)
-		err = rxe_resp_wait(run, mr, va + i * m->mtu, m->mtu, true);
 	rxe_resp_used_mem(run);
 
 	resp->write_va += i * m->mtu;
@@ -748,7 +739,6 @@ static bool rxe_resp_run_connected(struct rxe_qp *qp)
 
 	rxe_tx_begin(&run.tx, qp->rxe, &qp->path, &qp->resp.route);
 	run.tx.token = rxe_token_tx(qp);
-	qp->resp.delivered = false;
 	run.late = rxe_late_ack_take(qp, &run.late_psn, &run.late_msn);
 	qp->resp.ack_due |= run.late;
 	while (run.budget && !run.waits && rxe_qp_can_receive(rxe_qp_state(qp))) {

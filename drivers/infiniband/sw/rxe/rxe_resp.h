@@ -62,7 +62,6 @@ struct rxe_resp_read {
  * @write_rkey:	key of the WRITE
  * @write_resid: bytes of the WRITE still to come
  * @ack_due:	acknowledge up to @psn - 1 before the run ends
- * @delivered:	this run has completed a receive WQE
  * @late:	acknowledgment that waits; shared with the requester
  * @read:	READ in progress
  * @fault:	page that a run waits for
@@ -83,7 +82,6 @@ struct rxe_resp {
 	u32			write_rkey;
 	u32			write_resid;
 	bool			ack_due;
-	bool			delivered;
 	struct rxe_late_ack	late;
 	struct rxe_resp_read	read;
 	struct rxe_fault	fault;

@@ -103,6 +103,11 @@ chmod 755 "$run"
 [ -n "$console" ] || console=$run/console
 : >"$console"
 
+# Seconds until a VM that does not boot is started again: it takes ten when the
+# machine is idle.
+boot_timeout=240
+! vm_is_debug "$kernel" || boot_timeout=600
+
 qemu_pid='' cat_pid='' timer_pid='' keep=''
 # shellcheck disable=SC2317 # by the trap
 finish() {
@@ -216,32 +221,69 @@ no_timer_check watchdog_thresh=30 rcupdate.rcu_cpu_stall_timeout=60 $append")
 # In braces, so that bash has read all of it before it waits: the script may change
 # meanwhile.
 {
-cat <"$run/out" &
-cat_pid=$!
-# should this shell be killed, these go too
-setpriv --pdeathsig KILL "${qemu[@]}" </dev/null >"$run/qemu.log" 2>&1 &
-qemu_pid=$!
-setpriv --pdeathsig KILL sleep "$timeout" </dev/null >/dev/null 2>&1 &
-timer_pid=$!
-progress "QEMU is process $qemu_pid"
+start_vm() {
+	cat <"$run/out" &
+	cat_pid=$!
+	# should this shell be killed, this goes too
+	setpriv --pdeathsig KILL "${qemu[@]}" </dev/null >"$run/qemu.log" 2>&1 &
+	qemu_pid=$!
+	progress "QEMU is process $qemu_pid"
+}
 
-first='' timed_out='' qemu_status=0
-wait -n -p first "$qemu_pid" "$timer_pid" || qemu_status=$?
-if [ "$first" = "$timer_pid" ]; then
-	timed_out=1 timer_pid=''
+# wait_vm SECONDS: true if the VM has ended by then, with qemu_status
+wait_vm() {
+	local first
+
+	setpriv --pdeathsig KILL sleep "$1" </dev/null >/dev/null 2>&1 &
+	timer_pid=$!
+	qemu_status=0
+	wait -n -p first "$qemu_pid" "$timer_pid" || qemu_status=$?
+	[ "$first" = "$timer_pid" ] || kill "$timer_pid" 2>/dev/null || true
+	timer_pid=''
+	[ "$first" = "$qemu_pid" ]
+}
+
+kill_vm() {
+	kill -KILL "$qemu_pid" 2>/dev/null || true
+	wait "$qemu_pid" 2>/dev/null || true
+}
+
+# The VM has ended: what is left is the rest of its output.
+end_vm() {
+	qemu_pid=''
+	# a QEMU that has failed early may not have opened it: cat would wait
+	: <>"$run/out"
+	wait "$cat_pid" || true
+	cat_pid=''
+}
+
+timed_out=1 qemu_status=0
+left=$timeout
+[ "$boot_timeout" -lt "$left" ] || boot_timeout=$left
+start_vm
+if wait_vm "$boot_timeout"; then
+	timed_out=''
+elif grep -qs started "$run/status"; then
+	left=$((left - boot_timeout))
+else
+	# Seen once: an emulated CPU whose timer did not fire any more.  Nothing that
+	# is to be tested has run yet.
+	vm_say "the VM has not booted in $boot_timeout s, and is started again; its console:"
+	tail -n 5 "$console" >&2
+	kill_vm
+	end_vm
+	start_vm
+fi
+[ -z "$timed_out" ] || ! wait_vm "$left" || timed_out=''
+if [ -n "$timed_out" ]; then
 	# What the watchdogs said so far counts; then, for who reads the
 	# console's log, blocked tasks and what the CPUs do.
 	cp "$console" "$run/log"
 	{ echo 'sendkey alt-sysrq-w'; sleep 1; echo 'sendkey alt-sysrq-l'; sleep 2; } \
 		>"$run/monitor.in"
-	kill -KILL "$qemu_pid" 2>/dev/null || true
-	wait "$qemu_pid" 2>/dev/null || true
+	kill_vm
 fi
-qemu_pid=''
-# a QEMU that has failed early may not have opened it: cat would wait
-: <>"$run/out"
-wait "$cat_pid" || true
-cat_pid=''
+end_vm
 progress "QEMU has ended"
 
 #

@@ -75,7 +75,7 @@ void rxe_ns_get(struct rxe_ns *ns);
 void rxe_ns_put(struct rxe_ns *ns);
 
 /*
- * Register pernet operations, and set rxe_rx.c and rxe_tx.c up; after ib_core,
+ * Register pernet operations, and set rxe_rx_burst.c and rxe_tx.c up; after ib_core,
  * before links.
  */
 int __init rxe_ns_init(void);

@@ -2,14 +2,16 @@
 /*
  * From the socket up to a QP.
  *
- * One drainer per socket at a time takes skbs off the socket, looks at the
- * first BTH and puts each whole skb (a burst) in the queue of a QP's
- * executor; executors are kicked after the drainer's flag is dropped.  The
- * executor then takes packets out of the burst with rxe_rx_next().
+ * rxe_rx_sock.c: one drainer per socket at a time takes skbs off the socket,
+ * looks at the first BTH and puts each whole skb (a burst) in the queue of a
+ * QP's executor; executors are kicked after the drainer's flag is dropped.
+ * rxe_rx_burst.c: the executor then takes packets out of the burst with
+ * rxe_rx_next().
  */
 #ifndef RXE_RX_H
 #define RXE_RX_H
 
+#include <linux/if_ether.h>
 #include <linux/skbuff.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
@@ -84,7 +86,7 @@ void rxe_rx_sock_reuse(struct rxe_rx_sock *rs, bool reuse);
 void rxe_rx_sock_close(struct rxe_rx_sock *rs);
 
 /**
- * struct rxe_skb_cb - what rxe_rx.c remembers in skb->cb of a queued burst
+ * struct rxe_skb_cb - what is remembered in skb->cb of a queued burst
  * @ns:		the handle it came through, with a reference on its memory
  * @ifindex:	where it came in
  * @seg_size:	bytes of each packet, BTH to ICRC
@@ -112,6 +114,11 @@ static inline struct rxe_skb_cb *rxe_skb_cb(struct sk_buff *skb)
 {
 	BUILD_BUG_ON(sizeof(struct rxe_skb_cb) > sizeof(skb->cb));
 	return (struct rxe_skb_cb *)skb->cb;
+}
+
+static inline bool rxe_skb_is_ipv4(const struct sk_buff *skb)
+{
+	return skb->protocol == htons(ETH_P_IP);
 }
 
 /* Source and destination address of a queued burst as GIDs. */

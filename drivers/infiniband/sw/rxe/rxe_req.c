@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Requester: send queue to packets. */
+/* Requester: send queue to packets.  The datagrams of UD and GSI are in rxe_req_ud.c. */
 
 #include "rxe_comp.h"
-#include "rxe_copy.h"
 #include "rxe_late_ack.h"
 #include "rxe_local.h"
 #include "rxe_packet.h"
 #include "rxe_qp.h"
 #include "rxe_qp_state.h"
-#include "rxe_req.h"
+#include "rxe_req_run.h"
 #include "rxe_stats.h"
-#include "rxe_tx.h"
-
-/* Packets of one run; then others may have the CPU. */
-#define RXE_REQ_BUDGET		512
 
 /*
  * A long READ is asked for in parts: responses are not acknowledged, so this
@@ -24,24 +19,6 @@
 
 /* Packets that may be unacknowledged after a timeout. */
 #define RXE_MIN_WINDOW		8
-
-/**
- * struct rxe_req_run - what one run of the requester has at hand
- * @qp:		QP
- * @tx:		packets under way to IP
- * @sg:		place in the SGEs of element @sg_index
- * @sg_index:	element that @sg belongs to
- * @sg_valid:	@sg is set up
- * @waits:	a page must be faulted in before it can go on
- */
-struct rxe_req_run {
-	struct rxe_qp		*qp;
-	struct rxe_tx		tx;
-	struct rxe_sg_cursor	sg;
-	u32			sg_index;
-	bool			sg_valid;
-	bool			waits;
-};
 
 bool rxe_req_outstanding(const struct rxe_qp *qp)
 {
@@ -88,11 +65,6 @@ bool rxe_req_probe(struct rxe_qp *qp)
 	req->unasked = 0;
 	req->ask = true;
 	return true;
-}
-
-static int rxe_wc_status_from_errno(int err)
-{
-	return err ? IB_WC_LOC_PROT_ERR : IB_WC_SUCCESS;
 }
 
 static u32 rxe_req_max_window(const struct rxe_qp *qp)
@@ -274,13 +246,8 @@ static u32 rxe_req_copy(struct rxe_req_run *run, const struct rxe_swqe *wqe, u32
 	return i;
 }
 
-/*
- * Add one packet with @len bytes of payload, from @off of the message, to the
- * run.  A packet that finds no memory counts as lost and is sent again later.
- * Returns an errno of the SGEs: the packet was taken back; -EAGAIN with @waits.
- */
-static int rxe_req_emit(struct rxe_req_run *run, struct rxe_pkt *pkt,
-			const struct rxe_swqe *wqe, u32 index, u32 off, u32 len)
+int rxe_req_emit(struct rxe_req_run *run, struct rxe_pkt *pkt, const struct rxe_swqe *wqe,
+		 u32 index, u32 off, u32 len)
 {
 	u8 *buf = rxe_tx_add_pkt(&run->tx, pkt, len);
 	int err;
@@ -554,93 +521,17 @@ static bool rxe_req_send(struct rxe_qp *qp)
 	return run.waits || !budget;
 }
 
-/* Two datagrams can share a burst when everything ahead of the BTH is equal. */
-static bool rxe_req_same_path(const struct rxe_path *a, const struct rxe_path *b)
-{
-	return a && a->sgid == b->sgid && !memcmp(&a->dgid, &b->dgid, sizeof(a->dgid)) &&
-	       a->tclass == b->tclass && a->hop_limit == b->hop_limit &&
-	       a->flow_label == b->flow_label && a->sport == b->sport;
-}
-
-static int rxe_req_send_datagram(struct rxe_req_run *run, struct rxe_swqe *wqe)
-{
-	struct rxe_qp *qp = run->qp;
-	bool imm = wqe->opcode == IB_WR_SEND_WITH_IMM;
-	struct rxe_pkt pkt = {
-		.opcode	= ROCE_SERVICE_UD | (imm ? ROCE_OP_SEND_ONLY_IMM : ROCE_OP_SEND_ONLY),
-		.pkey	= ROCE_DEFAULT_PKEY,
-		.qpn	= wqe->dqpn,
-		.psn	= qp->req.psn,
-		.se	= wqe->flags & IB_SEND_SOLICITED,
-		.imm	= wqe->imm,
-		/* the high bit asks for the QP's own key (IBTA 10.2.5) */
-		.qkey	= wqe->qkey & BIT(31) ? qp->attr.qkey : wqe->qkey,
-		.sqpn	= qp->qpn,
-	};
-	int err;
-
-	err = rxe_req_emit(run, &pkt, wqe, qp->req.next, 0, wqe->length);
-	if (err != -EAGAIN)
-		qp->req.psn = roce_psn_add(qp->req.psn, 1);
-	return err;
-}
-
-/* What is not acknowledged is done once it has been handed to IP: [tail, next). */
-static void rxe_req_sent_done(struct rxe_qp *qp)
+void rxe_req_sent_done(struct rxe_qp *qp)
 {
 	while (qp->sq.tail != qp->req.next)
 		rxe_comp_done(qp, IB_WC_SUCCESS);
 }
 
-/* As IBTA 10.3.1.7 has it for UD and UC: what follows is flushed. */
-static void rxe_req_unacked_failed(struct rxe_qp *qp, enum ib_wc_status status)
+void rxe_req_unacked_failed(struct rxe_qp *qp, enum ib_wc_status status)
 {
 	rxe_req_sent_done(qp);
 	rxe_qp_set_sq_error(qp);
 	rxe_comp_done(qp, status);
-}
-
-/* True: budget used up. */
-static bool rxe_req_send_datagrams(struct rxe_qp *qp)
-{
-	struct rxe_req_run run = { .qp = qp };
-	enum ib_wc_status failed = IB_WC_SUCCESS;
-	const struct rxe_path *path = NULL;
-	unsigned int budget = RXE_REQ_BUDGET;
-	int err;
-
-	while (budget && qp->req.next != rxe_sq_head(&qp->sq)) {
-		struct rxe_swqe *wqe = rxe_swqe(&qp->sq, qp->req.next);
-
-		failed = wqe->status;
-		if (failed != IB_WC_SUCCESS)
-			break;
-		if (!rxe_req_same_path(path, &wqe->path)) {
-			if (path)
-				rxe_tx_end(&run.tx);
-			path = &wqe->path;
-			rxe_tx_begin(&run.tx, qp->rxe, path, NULL);
-		}
-		err = rxe_req_send_datagram(&run, wqe);
-		if (err == -EAGAIN)
-			break;
-		failed = rxe_wc_status_from_errno(err);
-		if (failed != IB_WC_SUCCESS)
-			break;
-		qp->req.next++;
-		budget--;
-	}
-
-	if (run.sg_valid)
-		rxe_sg_release(&run.sg);
-	if (path)
-		rxe_tx_end(&run.tx);
-	if (failed != IB_WC_SUCCESS)
-		rxe_req_unacked_failed(qp, failed);
-	else
-		rxe_req_sent_done(qp);
-	qp->req.exec.sleep |= run.waits;
-	return run.waits || !budget;
 }
 
 /* In ERR and SQE everything posted completes as flushed.  True: more to fetch. */
@@ -713,19 +604,6 @@ static bool rxe_req_run_uc(struct rxe_qp *qp)
 	if (rxe_qp_state(qp) == IB_QPS_SQD && !req->off)
 		rxe_qp_sq_drained(qp);
 	return more;
-}
-
-static bool rxe_req_run_datagram(struct rxe_qp *qp)
-{
-	bool more;
-
-	rxe_qp_purge(qp, &qp->req.rxq);
-	if (rxe_qp_state(qp) == IB_QPS_SQD) {
-		rxe_qp_sq_drained(qp);
-		return false;
-	}
-	more = rxe_sq_fetch(qp);
-	return rxe_req_send_datagrams(qp) || more;
 }
 
 static bool rxe_req_run(struct rxe_exec *x)

@@ -1,74 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Responder of connected QPs: carries requests out and acknowledges them. */
+/*
+ * Responder of connected QPs: carries requests out and acknowledges them.  READs and
+ * atomics are in rxe_resp_read.c, the payload of SENDs and WRITEs in rxe_resp_data.c.
+ */
 
-#include "rxe_access.h"
-#include "rxe_atomic.h"
 #include "rxe_cq.h"
-#include "rxe_flush.h"
 #include "rxe_mr.h"
 #include "rxe_odp.h"
 #include "rxe_qp.h"
 #include "rxe_qp_state.h"
-#include "rxe_resp.h"
+#include "rxe_resp_run.h"
 #include "rxe_stats.h"
 #include "rxe_trace.h"
 
 /* Packets in and out of one run; then others may have the CPU. */
 #define RXE_RESP_BUDGET		512
 
-/**
- * struct rxe_resp_run - what one run of the responder has at hand
- * @qp:		QP
- * @tx:		acknowledgments and READ responses
- * @mem:	memory of the last WRITE or READ packet, or nothing
- * @mem_key:	its key
- * @mem_access:	the right that it was looked up for
- * @sg:		place in the receive WQE in use
- * @sg_valid:	@sg is set up
- * @budget:	packets left
- * @waits:	a page must be faulted in before it can go on
- * @sent:	it has sent something
- * @delivered:	it has completed a receive WQE
- * @late:	an ACK of an earlier run waited
- * @late_psn:	its PSN
- * @late_msn:	its MSN
- */
-struct rxe_resp_run {
-	struct rxe_qp		*qp;
-	struct rxe_tx		tx;
-	struct rxe_mem		mem;
-	u32			mem_key;
-	int			mem_access;
-	struct rxe_sg_cursor	sg;
-	bool			sg_valid;
-	unsigned int		budget;
-	bool			waits;
-	bool			sent;
-	bool			delivered;
-	bool			late;
-	struct roce_psn		late_psn;
-	u32			late_msn;
-};
-
-static void rxe_resp_drop_sg(struct rxe_resp_run *run)
-{
-	if (run->sg_valid)
-		rxe_sg_release(&run->sg);
-	run->sg_valid = false;
-}
-
-/* A copy is done: keep the memory for the next one, if a run is not too long for it. */
-static void rxe_resp_used_mem(struct rxe_resp_run *run)
-{
-	if (rxe_mem_is_transient(&run->mem))
-		rxe_mem_put(&run->mem);
-}
-
-/*
- * The MR for a remote access, and @va as an address of it; held until another
- * one is needed, or rxe_resp_used_mem().
- */
-static struct rxe_mr *rxe_resp_mr(struct rxe_resp_run *run, u32 key, int access, u64 *va, u32 len)
+struct rxe_mr *rxe_resp_mr(struct rxe_resp_run *run, u32 key, int access, u64 *va, u32 len)
 {
 	struct rxe_mem *mem = &run->mem;
 	int err;
@@ -89,12 +37,7 @@ static struct rxe_mr *rxe_resp_mr(struct rxe_resp_run *run, u32 key, int access,
 	return mem->mr;
 }
 
-/*
- * A copy found no page.  Return: -EAGAIN: the run ends, and the next one begins
- * with the same packet; or what came of bringing the page.
- */
-static int rxe_resp_wait(struct rxe_resp_run *run, const struct rxe_mr *mr, u64 va, u32 len,
-			 bool write)
+int rxe_resp_wait(struct rxe_resp_run *run, const struct rxe_mr *mr, u64 va, u32 len, bool write)
 {
 	int err = rxe_fault_wait(&run->qp->resp.fault, run->qp->pd, rxe_mr_key(mr), va, len, write);
 
@@ -102,9 +45,8 @@ static int rxe_resp_wait(struct rxe_resp_run *run, const struct rxe_mr *mr, u64 
 	return err;
 }
 
-/* One packet that answers, without payload; @orig: for an ATOMIC ACK. */
-static void rxe_resp_answer(struct rxe_resp_run *run, enum roce_op op, u8 syndrome,
-			    struct roce_psn psn, u64 orig)
+void rxe_resp_answer(struct rxe_resp_run *run, enum roce_op op, u8 syndrome, struct roce_psn psn,
+		     u64 orig)
 {
 	struct rxe_qp *qp = run->qp;
 	struct rxe_pkt pkt = {
@@ -172,9 +114,8 @@ static void rxe_resp_recv_failed(struct rxe_qp *qp, enum ib_wc_status status)
 	rxe_resp_recv_done(qp, &wc, true);
 }
 
-/* A NAK that ends the connection: sent first, then the QP fails (IBTA 9.7.4.1). */
-static void rxe_resp_fatal(struct rxe_resp_run *run, struct roce_psn psn, enum roce_nak nak,
-			   enum ib_wc_status wc_status)
+void rxe_resp_fatal(struct rxe_resp_run *run, struct roce_psn psn, enum roce_nak nak,
+		    enum ib_wc_status wc_status)
 {
 	struct rxe_qp *qp = run->qp;
 
@@ -212,301 +153,6 @@ static void rxe_resp_retry_nak(struct rxe_resp_run *run, u8 syndrome)
 	trace_rxe_nak_sent(dev_name(&qp->rxe->ibdev.dev), qp->qpn, qp->resp.psn.v, syndrome);
 	rxe_resp_send_ack(run, syndrome, qp->resp.psn);
 	qp->resp.nak_sent = true;
-}
-
-static void rxe_resp_start_read(struct rxe_qp *qp, const struct rxe_pkt *pkt)
-{
-	qp->resp.read = (struct rxe_resp_read){
-		.active	= true,
-		.first	= true,
-		.psn	= pkt->psn,
-		.va	= pkt->va,
-		.rkey	= pkt->rkey,
-		.resid	= pkt->length,
-	};
-	/* the response acknowledges everything before it */
-	qp->resp.ack_due = false;
-}
-
-/* The answer to a request that has one of its own: it acknowledges everything before it. */
-static void rxe_resp_respond(struct rxe_resp_run *run, const struct rxe_pkt *pkt, u64 orig)
-{
-	bool atomic = pkt->info->flags & RXE_OP_ATOMIC;
-
-	rxe_resp_answer(run, atomic ? ROCE_OP_ATOMIC_ACK : ROCE_OP_READ_RESP_ONLY,
-			ROCE_AETH_ACK | ROCE_AETH_NO_CREDIT, pkt->psn, orig);
-	run->qp->resp.ack_due = false;
-}
-
-/* Atomics, ATOMIC WRITE and FLUSH: done in one packet, answered in one.  Return: -EAGAIN as rxe_resp_wait(). */
-static int rxe_resp_do_single(struct rxe_resp_run *run, const struct rxe_pkt *pkt, u64 *orig)
-{
-	struct rxe_mr *mr;
-	u64 va = pkt->va;
-	int err;
-
-	if (pkt->info->flags & RXE_OP_FLUSH)
-		return rxe_flush_mem(run->qp, pkt, false);
-
-	mr = rxe_resp_mr(run, pkt->rkey, pkt->info->flags & RXE_OP_ATOMIC ?
-			 IB_ACCESS_REMOTE_ATOMIC : IB_ACCESS_REMOTE_WRITE, &va, sizeof(u64));
-	if (!mr || !rxe_mr_is_aligned(mr, va))
-		return -EINVAL;
-	if (pkt->info->flags & RXE_OP_ATOMIC)
-		err = rxe_mr_atomic(mr, va, pkt, orig);
-	else
-		err = rxe_mr_atomic_write(mr, va, pkt->payload);
-	if (err)
-		err = rxe_resp_wait(run, mr, va, sizeof(u64), true);
-	rxe_resp_used_mem(run);
-	return err;
-}
-
-static void rxe_resp_exec_single(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
-{
-	struct rxe_resp *resp = &run->qp->resp;
-	u64 orig = 0;
-	int err;
-
-	err = rxe_resp_do_single(run, pkt, &orig);
-	if (err == -EAGAIN)
-		return;
-	if (err) {
-		rxe_resp_fatal(run, resp->psn, ROCE_NAK_REM_ACCESS, IB_WC_SUCCESS);
-		return;
-	}
-	if (pkt->info->flags & RXE_OP_ATOMIC)
-		rxe_rd_ring_add_atomic(&resp->rd, pkt, orig);
-	resp->psn = roce_psn_add(resp->psn, 1);
-	resp->msn = (resp->msn + 1) & ROCE_MSN_MASK;
-	rxe_resp_respond(run, pkt, orig);
-}
-
-static void rxe_resp_duplicate_atomic(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
-{
-	struct rxe_qp *qp = run->qp;
-	u64 orig;
-
-	if (rxe_rd_ring_find_atomic(&qp->resp.rd, pkt, &orig))
-		rxe_resp_respond(run, pkt, orig);
-	else
-		rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_DUPLICATE);
-}
-
-static void rxe_resp_duplicate(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
-{
-	struct rxe_qp *qp = run->qp;
-	u32 flags = pkt->info->flags;
-
-	rxe_count(qp->rxe, RXE_CNT_DUP_REQ);
-	/* it had no answer that it could use */
-	rxe_token_end(qp);
-	run->tx.token = 0;
-	if (flags & RXE_OP_ATOMIC) {
-		rxe_resp_duplicate_atomic(run, pkt);
-	} else if (flags & (RXE_OP_ATOMIC_WRITE | RXE_OP_FLUSH)) {
-		/* done before, and flushed memory stays flushed */
-		rxe_resp_respond(run, pkt, 0);
-	} else if (flags & RXE_OP_READ) {
-		if (rxe_rd_ring_replay(&qp->resp.rd, pkt, qp->mtu))
-			rxe_resp_start_read(qp, pkt);
-		else
-			rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_DUPLICATE);
-	} else if (flags & RXE_OP_RESERVED) {
-		rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_OPCODE);
-	} else {
-		qp->resp.ack_due = true;
-	}
-}
-
-static u8 rxe_resp_read_opcode(bool first, bool last)
-{
-	if (first)
-		return last ? ROCE_OP_READ_RESP_ONLY : ROCE_OP_READ_RESP_FIRST;
-	return last ? ROCE_OP_READ_RESP_LAST : ROCE_OP_READ_RESP_MIDDLE;
-}
-
-/* One READ response. */
-static void rxe_resp_read_packet(struct rxe_resp_run *run)
-{
-	struct rxe_qp *qp = run->qp;
-	struct rxe_resp_read *rd = &qp->resp.read;
-	u32 len = min(rd->resid, qp->mtu);
-	struct rxe_pkt pkt = {
-		.opcode	= ROCE_SERVICE_RC | rxe_resp_read_opcode(rd->first, len == rd->resid),
-		.pkey	= ROCE_DEFAULT_PKEY,
-		.qpn	= qp->attr.dest_qp_num,
-		.psn	= rd->psn,
-		.syndrome = ROCE_AETH_ACK | ROCE_AETH_NO_CREDIT,
-		.msn	= qp->resp.msn,
-	};
-	struct rxe_mr *mr = NULL;
-	u64 va = rd->va;
-	int err = 0;
-	u8 *buf;
-
-	if (len) {
-		mr = rxe_resp_mr(run, rd->rkey, IB_ACCESS_REMOTE_READ, &va, len);
-		if (!mr)	/* deregistered since the request was checked */
-			goto failed;
-	}
-	run->sent = true;
-	buf = rxe_tx_add_pkt(&run->tx, &pkt, len);
-	if (buf && len)
-		err = rxe_mr_read(mr, va, buf, len);
-	if (err) {
-		rxe_tx_cancel(&run->tx, 1);
-		err = rxe_resp_wait(run, mr, va, len, false);
-	}
-	rxe_resp_used_mem(run);
-	if (err == -EAGAIN)
-		return;
-	if (err)
-		goto failed;
-
-	rd->first = false;
-	rd->psn = roce_psn_add(rd->psn, 1);
-	rd->va += len;
-	rd->resid -= len;
-	if (!rd->resid)
-		rd->active = false;
-	return;
-
-failed:
-	rd->active = false;
-	rxe_resp_fatal(run, rd->psn, ROCE_NAK_REM_ACCESS, IB_WC_SUCCESS);
-}
-
-/*
- * The short way for most responses of a long READ: headers that differ in the
- * PSN alone.  False: take the long way.
- */
-static bool rxe_resp_read_middles(struct rxe_resp_run *run)
-{
-	struct rxe_qp *qp = run->qp;
-	struct rxe_resp_read *rd = &qp->resp.read;
-	struct rxe_pkt pkt = {
-		.opcode	= ROCE_SERVICE_RC | ROCE_OP_READ_RESP_MIDDLE,
-		.pkey	= ROCE_DEFAULT_PKEY,
-		.qpn	= qp->attr.dest_qp_num,
-		.psn	= rd->psn,
-	};
-	u32 i = 0, num = min((rd->resid - 1) / qp->mtu, run->budget);
-	struct rxe_mr *mr;
-	u64 va = rd->va;
-	u8 *buf;
-
-	if (rd->first || !rd->resid || num < 2)
-		return false;
-	mr = rxe_resp_mr(run, rd->rkey, IB_ACCESS_REMOTE_READ, &va, num * qp->mtu);
-	if (!mr)
-		return false;
-	buf = rxe_tx_add_middles(&run->tx, &pkt, qp->mtu, &num);
-	if (buf) {
-		i = rxe_mr_read_many(mr, va, buf, qp->mtu, qp->mtu + RXE_MIDDLE_EXTRA, num);
-		/* what is to be done about the next one, the long way knows */
-		if (i < num)
-			rxe_tx_cancel(&run->tx, num - i);
-	}
-	rxe_resp_used_mem(run);
-	rd->psn = roce_psn_add(rd->psn, i);
-	rd->va += i * qp->mtu;
-	rd->resid -= i * qp->mtu;
-	run->budget -= i;
-	return i;
-}
-
-static void rxe_resp_read(struct rxe_resp_run *run)
-{
-	if (rxe_resp_read_middles(run))
-		return;
-	rxe_resp_read_packet(run);
-	run->budget--;
-}
-
-/* A packet's data could not be stored. */
-static void rxe_resp_recv_refused(struct rxe_resp_run *run, int err)
-{
-	if (err == -EAGAIN)
-		err = rxe_sg_wait(&run->sg, &run->qp->resp.fault);
-	run->waits = err == -EAGAIN;
-	if (!run->waits)
-		rxe_resp_fatal(run, run->qp->resp.psn, ROCE_NAK_REM_OP, IB_WC_LOC_PROT_ERR);
-}
-
-/*
- * Payload of packets of equal length to the receive WQE.  Returns how many are
- * stored; @err says why the next one is not.
- */
-static u32 rxe_resp_recv_data(struct rxe_resp_run *run, const u8 *data, u32 len, u32 stride,
-			      u32 num, int *err)
-{
-	struct rxe_qp *qp = run->qp;
-	u32 i;
-
-	if (!run->sg_valid) {
-		rxe_sg_init(&run->sg, qp->rq.pd, qp->rq.cur.sge, qp->rq.cur.num_sge,
-			    IB_ACCESS_LOCAL_WRITE);
-		rxe_sg_seek(&run->sg, qp->resp.received);
-		run->sg_valid = true;
-	}
-	i = rxe_sg_write_many(&run->sg, data, len, stride, num, err);
-	qp->resp.received += i * len;
-	return i;
-}
-
-static bool rxe_resp_exec_send(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
-{
-	struct rxe_qp *qp = run->qp;
-	int err;
-
-	if (pkt->info->flags & RXE_OP_FIRST) {
-		rxe_resp_drop_sg(run);
-		qp->resp.received = 0;
-	}
-	rxe_resp_recv_data(run, pkt->payload, pkt->payload_len, 0, 1, &err);
-	if (err) {
-		rxe_resp_recv_refused(run, err);
-		return false;
-	}
-	qp->resp.msg = RXE_MSG_SEND;
-	return true;
-}
-
-static bool rxe_resp_exec_write(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
-{
-	struct rxe_resp *resp = &run->qp->resp;
-	int err = -EINVAL;
-	struct rxe_mr *mr;
-	u64 va;
-
-	if (pkt->info->flags & RXE_OP_FIRST) {
-		resp->received = 0;
-		resp->write_va = pkt->va;
-		resp->write_rkey = pkt->rkey;
-		resp->write_resid = pkt->length;
-	}
-	if (pkt->payload_len) {
-		va = resp->write_va;
-		mr = rxe_resp_mr(run, resp->write_rkey, IB_ACCESS_REMOTE_WRITE, &va,
-				 pkt->payload_len);
-		if (mr)
-			err = rxe_mr_write(mr, va, pkt->payload, pkt->payload_len);
-		if (err == -EAGAIN)
-			err = rxe_resp_wait(run, mr, va, pkt->payload_len, true);
-		rxe_resp_used_mem(run);
-		if (err == -EAGAIN)
-			return false;
-		if (err) {
-			rxe_resp_fatal(run, resp->psn, ROCE_NAK_REM_ACCESS, IB_WC_SUCCESS);
-			return false;
-		}
-	}
-	resp->write_va += pkt->payload_len;
-	resp->write_resid -= pkt->payload_len;
-	resp->received += pkt->payload_len;
-	resp->msg = RXE_MSG_WRITE;
-	return true;
 }
 
 /* The last packet of a message that took a receive WQE. */
@@ -624,106 +270,6 @@ static void rxe_resp_packet(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
 		else
 			rxe_resp_fatal(run, qp->resp.psn, v.nak, v.wc_status);
 		break;
-	}
-}
-
-/* How many more full packets of the message at hand are sure to be accepted? */
-static u32 rxe_resp_takes_middles(const struct rxe_qp *qp)
-{
-	const struct rxe_resp *resp = &qp->resp;
-	u64 room;
-
-	if (!resp->rxq.cur || !rxe_qp_can_receive(rxe_qp_state(qp)))
-		return 0;
-	switch (resp->msg) {
-	case RXE_MSG_SEND:
-		room = min_t(u64, qp->rq.cur.length, RXE_MAX_MSG_SZ);
-		if (!qp->rq.cur.valid || room < resp->received)
-			return 0;
-		return (u32)(room - resp->received) / qp->mtu;
-	case RXE_MSG_WRITE:
-		if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE))
-			return 0;
-		return resp->write_resid / qp->mtu;
-	default:
-		return 0;
-	}
-}
-
-/* Returns how many of @num packets were stored; the next one failed. */
-static u32 rxe_resp_send_middles(struct rxe_resp_run *run, const struct rxe_rx_middles *m,
-				 u32 num)
-{
-	struct rxe_resp *resp = &run->qp->resp;
-	int err;
-	u32 i;
-
-	i = rxe_resp_recv_data(run, m->payload, m->mtu, m->stride, num, &err);
-	resp->psn = roce_psn_add(resp->psn, i);
-	if (err)
-		rxe_resp_recv_refused(run, err);
-	return i;
-}
-
-/* As rxe_resp_send_middles(). */
-static u32 rxe_resp_write_middles(struct rxe_resp_run *run, const struct rxe_rx_middles *m,
-				  u32 num)
-{
-	struct rxe_resp *resp = &run->qp->resp;
-	u64 va = resp->write_va;
-	struct rxe_mr *mr;
-	int err = -EINVAL;
-	u32 i = 0;
-
-	/* less than what the message's first packet was checked for */
-	mr = rxe_resp_mr(run, resp->write_rkey, IB_ACCESS_REMOTE_WRITE, &va, num * m->mtu);
-	if (mr) {
-		i = rxe_mr_write_many(mr, va, m->payload, m->mtu, m->stride, num);
-		err = i < num ? rxe_resp_wait(run, mr, va + i * m->mtu, m->mtu, true) : 0;
-	}
-	rxe_resp_used_mem(run);
-
-	resp->write_va += i * m->mtu;
-	resp->write_resid -= i * m->mtu;
-	resp->received += i * m->mtu;
-	resp->psn = roce_psn_add(resp->psn, i);
-	if (err && err != -EAGAIN)
-		rxe_resp_fatal(run, resp->psn, ROCE_NAK_REM_ACCESS, IB_WC_SUCCESS);
-	return i;
-}
-
-/*
- * The short way for most packets of a long message: those that rxe_resp_check()
- * could have nothing against.
- */
-static void rxe_resp_middles(struct rxe_resp_run *run)
-{
-	struct rxe_qp *qp = run->qp;
-	struct rxe_resp *resp = &qp->resp;
-	bool send = resp->msg == RXE_MSG_SEND;
-	struct rxe_rx_middles m = {
-		.opcode	= rxe_qp_service(qp) | (send ? ROCE_OP_SEND_MIDDLE : ROCE_OP_WRITE_MIDDLE),
-		.mtu	= qp->mtu,
-	};
-	u32 num, done;
-
-	while ((m.max = min(run->budget, rxe_resp_takes_middles(qp)))) {
-		m.psn = resp->psn;
-		num = rxe_rx_middles(qp, resp->rxq.cur, &m);
-		if (!num)
-			return;
-		run->budget -= num;
-		resp->nak_sent = false;
-		done = send ? rxe_resp_send_middles(run, &m, num) :
-			      rxe_resp_write_middles(run, &m, num);
-		if (m.ackreq && !rxe_qp_is_uc(qp))
-			resp->ack_due = true;
-		if (done < num) {
-			/* the one that failed is the caller's part */
-			if (num - done > 1)
-				rxe_rx_again(qp->rxe, resp->rxq.cur, num - done - 1);
-			return;
-		}
 	}
 }
 

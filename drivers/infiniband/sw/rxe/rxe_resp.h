@@ -3,7 +3,9 @@
  * Responder of connected QPs: requests to memory and acknowledgments.
  *
  * rxe_resp_check.c decides what a request deserves (this is where a NAK is
- * decided), rxe_resp.c carries it out, rxe_datagram.c receives datagrams.
+ * decided), rxe_resp.c carries it out, with rxe_resp_data.c (payload of SENDs
+ * and WRITEs) and rxe_resp_read.c (READs, atomics, duplicates); rxe_datagram.c
+ * receives datagrams.
  */
 #ifndef RXE_RESP_H
 #define RXE_RESP_H

@@ -30,6 +30,11 @@ TRACE_DEFINE_ENUM(IB_QPS_SQD);
 TRACE_DEFINE_ENUM(IB_QPS_SQE);
 TRACE_DEFINE_ENUM(IB_QPS_ERR);
 
+TRACE_DEFINE_ENUM(ROCE_NAK_PSN_SEQ);
+TRACE_DEFINE_ENUM(ROCE_NAK_INVALID_REQ);
+TRACE_DEFINE_ENUM(ROCE_NAK_REM_ACCESS);
+TRACE_DEFINE_ENUM(ROCE_NAK_REM_OP);
+
 #undef rxe_show_qp_state
 #define rxe_show_qp_state(state)		\
 	__print_symbolic(state,			\
@@ -40,6 +45,18 @@ TRACE_DEFINE_ENUM(IB_QPS_ERR);
 			 { IB_QPS_SQD, "SQD" },		\
 			 { IB_QPS_SQE, "SQE" },		\
 			 { IB_QPS_ERR, "ERR" })
+
+#undef rxe_show_nak
+#define rxe_show_nak(nak)			\
+	__print_symbolic(nak,			\
+			 { ROCE_NAK_PSN_SEQ, "sequence" },		\
+			 { ROCE_NAK_INVALID_REQ, "invalid_request" },	\
+			 { ROCE_NAK_REM_ACCESS, "remote_access" },	\
+			 { ROCE_NAK_REM_OP, "remote_operation" },	\
+			 { ROCE_AETH_RNR, "rnr" })
+
+#undef rxe_is_rnr
+#define rxe_is_rnr(syndrome)	(((syndrome) & ROCE_AETH_CLASS_MASK) == ROCE_AETH_RNR)
 
 /* A packet is dropped (enum rxe_drop); @dev is "-" where no device is known. */
 TRACE_EVENT(rxe_drop,
@@ -56,24 +73,26 @@ TRACE_EVENT(rxe_drop,
 	    TP_printk("dev=%s qpn=%u reason=%s", __entry->dev, __entry->qpn, __entry->reason)
 );
 
+/* @syndrome of the AETH: an enum roce_nak, or RNR with the field of its timer. */
 DECLARE_EVENT_CLASS(rxe_nak,
 		    TP_PROTO(const char *dev, u32 qpn, u32 psn, u8 syndrome),
 		    TP_ARGS(dev, qpn, psn, syndrome),
 		    TP_STRUCT__entry(__array(char, dev, IB_DEVICE_NAME_MAX)
 				     __field(u32, qpn)
 				     __field(u32, psn)
-				     __field(bool, rnr)
-				     __field(u8, value)
+				     __field(u8, nak)
+				     __field(u8, timer)
 		    ),
 		    TP_fast_assign(strscpy(__entry->dev, dev, IB_DEVICE_NAME_MAX);
 				   __entry->qpn = qpn;
 				   __entry->psn = psn;
-				   __entry->rnr = (syndrome & ROCE_AETH_CLASS_MASK) ==
-						  ROCE_AETH_RNR;
-				   __entry->value = syndrome & ROCE_AETH_VALUE_MASK;
+				   __entry->nak = rxe_is_rnr(syndrome) ? ROCE_AETH_RNR :
+						  syndrome & ROCE_AETH_VALUE_MASK;
+				   __entry->timer = rxe_is_rnr(syndrome) ?
+						    syndrome & ROCE_AETH_VALUE_MASK : 0;
 		    ),
-		    TP_printk("dev=%s qpn=%u psn=%u %s=%u", __entry->dev, __entry->qpn,
-			      __entry->psn, __entry->rnr ? "rnr" : "nak", __entry->value)
+		    TP_printk("dev=%s qpn=%u psn=%u nak=%s timer=%u", __entry->dev, __entry->qpn,
+			      __entry->psn, rxe_show_nak(__entry->nak), __entry->timer)
 );
 
 /* The responder refuses a request, or asks to wait (RNR). */

@@ -86,7 +86,7 @@ static void rxe_comp_one(struct rxe_qp *qp, enum ib_wc_status status)
 	/* first the slot: whoever sees the completion may post again */
 	rxe_sq_pop(qp);
 	if (report && rxe_cq_post(qp->scq, &wc, failed))
-		rxe_qp_set_fatal(qp);
+		rxe_qp_set_fatal(qp, RXE_QP_WHY_CQ_OVERFLOW);
 }
 
 void rxe_comp_done(struct rxe_qp *qp, enum ib_wc_status status)
@@ -102,7 +102,7 @@ void rxe_comp_done(struct rxe_qp *qp, enum ib_wc_status status)
 void rxe_comp_fail(struct rxe_qp *qp, enum ib_wc_status status)
 {
 	/* the state first: whoever sees the completion sees the error state */
-	rxe_qp_set_error(qp);
+	rxe_qp_set_error(qp, status);
 	if (qp->sq.tail != rxe_sq_head(&qp->sq))
 		rxe_comp_done(qp, status);
 }

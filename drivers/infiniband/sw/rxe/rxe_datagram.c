@@ -79,7 +79,7 @@ static void rxe_datagram_failed(struct rxe_qp *qp, enum ib_wc_status status)
 {
 	struct ib_wc wc = { .status = status, .opcode = IB_WC_RECV };
 
-	rxe_qp_set_error(qp);
+	rxe_qp_set_error(qp, status);
 	rxe_resp_recv_done(qp, &wc, true);
 }
 
@@ -97,7 +97,7 @@ static bool rxe_datagram_packet(struct rxe_qp *qp, struct sk_buff *skb,
 	status = rxe_rq_get(qp);
 	if (status < 0) {
 		if (status == RXE_RQ_BROKEN)
-			rxe_qp_set_fatal(qp);
+			rxe_qp_set_fatal(qp, RXE_QP_WHY_SRQ);
 		rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_NO_WQE);
 	} else if (status != IB_WC_SUCCESS) {
 		rxe_datagram_failed(qp, status);

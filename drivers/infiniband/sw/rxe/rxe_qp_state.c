@@ -10,35 +10,35 @@
 #include "rxe_qp_state.h"
 #include "rxe_trace.h"
 
-static void rxe_qp_change_state(struct rxe_qp *qp, enum ib_qp_state to)
+static void rxe_qp_change_state(struct rxe_qp *qp, enum ib_qp_state to, u32 why)
 {
 	lockdep_assert_held(&qp->state_lock);
 
 	if (qp->state == to)
 		return;
-	trace_rxe_qp_state(dev_name(&qp->rxe->ibdev.dev), qp->qpn, qp->state, to);
+	trace_rxe_qp_state(dev_name(&qp->rxe->ibdev.dev), qp->qpn, qp->state, to, why);
 	WRITE_ONCE(qp->state, to);
 }
 
-void rxe_qp_set_error(struct rxe_qp *qp)
+void rxe_qp_set_error(struct rxe_qp *qp, u32 why)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&qp->state_lock, flags);
 	if (qp->state != IB_QPS_RESET)
-		rxe_qp_change_state(qp, IB_QPS_ERR);
+		rxe_qp_change_state(qp, IB_QPS_ERR, why);
 	spin_unlock_irqrestore(&qp->state_lock, flags);
 
 	rxe_exec_kick(&qp->req.exec);
 	rxe_exec_kick(&qp->resp.exec);
 }
 
-void rxe_qp_set_fatal(struct rxe_qp *qp)
+void rxe_qp_set_fatal(struct rxe_qp *qp, enum rxe_qp_why why)
 {
 	unsigned long flags;
 	bool event;
 
-	rxe_qp_set_error(qp);
+	rxe_qp_set_error(qp, why);
 
 	spin_lock_irqsave(&qp->state_lock, flags);
 	event = !qp->fatal;
@@ -49,13 +49,13 @@ void rxe_qp_set_fatal(struct rxe_qp *qp)
 		rxe_qp_event(qp, IB_EVENT_QP_FATAL);
 }
 
-void rxe_qp_set_sq_error(struct rxe_qp *qp)
+void rxe_qp_set_sq_error(struct rxe_qp *qp, enum ib_wc_status why)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&qp->state_lock, flags);
 	if (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD)
-		rxe_qp_change_state(qp, IB_QPS_SQE);
+		rxe_qp_change_state(qp, IB_QPS_SQE, why);
 	spin_unlock_irqrestore(&qp->state_lock, flags);
 
 	rxe_exec_kick(&qp->req.exec);
@@ -254,7 +254,7 @@ static void rxe_qp_enter(struct rxe_qp *qp, enum ib_qp_state new, const struct i
 		qp->sqd_event = (mask & IB_QP_EN_SQD_ASYNC_NOTIFY) && attr->en_sqd_async_notify;
 	if (new == IB_QPS_RESET)
 		qp->fatal = false;
-	rxe_qp_change_state(qp, new);
+	rxe_qp_change_state(qp, new, RXE_QP_WHY_MODIFY);
 	spin_unlock_irqrestore(&qp->state_lock, flags);
 }
 

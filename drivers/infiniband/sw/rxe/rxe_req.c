@@ -530,7 +530,7 @@ void rxe_req_sent_done(struct rxe_qp *qp)
 void rxe_req_unacked_failed(struct rxe_qp *qp, enum ib_wc_status status)
 {
 	rxe_req_sent_done(qp);
-	rxe_qp_set_sq_error(qp);
+	rxe_qp_set_sq_error(qp, status);
 	rxe_comp_done(qp, status);
 }
 

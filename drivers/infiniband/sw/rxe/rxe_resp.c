@@ -104,7 +104,7 @@ void rxe_resp_recv_done(struct rxe_qp *qp, struct ib_wc *wc, bool solicited)
 	wc->port_num = 1;
 	rxe_rq_pop(qp);
 	if (rxe_cq_post(qp->rcq, wc, solicited))
-		rxe_qp_set_fatal(qp);
+		rxe_qp_set_fatal(qp, RXE_QP_WHY_CQ_OVERFLOW);
 }
 
 static void rxe_resp_recv_failed(struct rxe_qp *qp, enum ib_wc_status status)
@@ -131,7 +131,7 @@ void rxe_resp_fatal(struct rxe_resp_run *run, struct roce_psn psn, enum roce_nak
 				   ROCE_AETH_NAK | nak);
 	rxe_resp_send_ack(run, ROCE_AETH_NAK | nak, psn);
 
-	rxe_qp_set_error(qp);
+	rxe_qp_set_error(qp, wc_status != IB_WC_SUCCESS ? wc_status : RXE_QP_WHY_NAK + nak);
 	if (wc_status != IB_WC_SUCCESS)
 		rxe_resp_recv_failed(qp, wc_status);
 
@@ -242,7 +242,7 @@ static void rxe_resp_packet(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
 	struct rxe_verdict v = rxe_resp_check(qp, pkt);
 
 	if (v.qp_fatal)
-		rxe_qp_set_fatal(qp);
+		rxe_qp_set_fatal(qp, RXE_QP_WHY_SRQ);
 	if (rxe_qp_is_uc(qp) && rxe_resp_drop_uc(qp, &v))
 		return;
 

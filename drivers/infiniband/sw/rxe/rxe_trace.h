@@ -16,6 +16,7 @@
 #include <linux/tracepoint.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/roce.h>
+#include "rxe_qp_state.h"
 #include "rxe_stats.h"
 
 #ifndef RXE_TRACE_WHY_MAX
@@ -35,6 +36,23 @@ TRACE_DEFINE_ENUM(ROCE_NAK_INVALID_REQ);
 TRACE_DEFINE_ENUM(ROCE_NAK_REM_ACCESS);
 TRACE_DEFINE_ENUM(ROCE_NAK_REM_OP);
 
+TRACE_DEFINE_ENUM(IB_WC_LOC_LEN_ERR);
+TRACE_DEFINE_ENUM(IB_WC_LOC_QP_OP_ERR);
+TRACE_DEFINE_ENUM(IB_WC_LOC_PROT_ERR);
+TRACE_DEFINE_ENUM(IB_WC_MW_BIND_ERR);
+TRACE_DEFINE_ENUM(IB_WC_BAD_RESP_ERR);
+TRACE_DEFINE_ENUM(IB_WC_REM_INV_REQ_ERR);
+TRACE_DEFINE_ENUM(IB_WC_REM_ACCESS_ERR);
+TRACE_DEFINE_ENUM(IB_WC_REM_OP_ERR);
+TRACE_DEFINE_ENUM(IB_WC_RETRY_EXC_ERR);
+TRACE_DEFINE_ENUM(IB_WC_RNR_RETRY_EXC_ERR);
+TRACE_DEFINE_ENUM(RXE_QP_WHY_MODIFY);
+TRACE_DEFINE_ENUM(RXE_QP_WHY_CQ_OVERFLOW);
+TRACE_DEFINE_ENUM(RXE_QP_WHY_SRQ);
+TRACE_DEFINE_ENUM(RXE_QP_WHY_NAK_INVALID_REQ);
+TRACE_DEFINE_ENUM(RXE_QP_WHY_NAK_REM_ACCESS);
+TRACE_DEFINE_ENUM(RXE_QP_WHY_NAK_REM_OP);
+
 #undef rxe_show_qp_state
 #define rxe_show_qp_state(state)		\
 	__print_symbolic(state,			\
@@ -45,6 +63,26 @@ TRACE_DEFINE_ENUM(ROCE_NAK_REM_OP);
 			 { IB_QPS_SQD, "SQD" },		\
 			 { IB_QPS_SQE, "SQE" },		\
 			 { IB_QPS_ERR, "ERR" })
+
+#undef rxe_show_why
+#define rxe_show_why(why)			\
+	__print_symbolic(why,			\
+			 { IB_WC_LOC_LEN_ERR, "loc_len_err" },	\
+			 { IB_WC_LOC_QP_OP_ERR, "loc_qp_op_err" },	\
+			 { IB_WC_LOC_PROT_ERR, "loc_prot_err" },	\
+			 { IB_WC_MW_BIND_ERR, "mw_bind_err" },	\
+			 { IB_WC_BAD_RESP_ERR, "bad_resp_err" },	\
+			 { IB_WC_REM_INV_REQ_ERR, "rem_inv_req_err" },	\
+			 { IB_WC_REM_ACCESS_ERR, "rem_access_err" },	\
+			 { IB_WC_REM_OP_ERR, "rem_op_err" },	\
+			 { IB_WC_RETRY_EXC_ERR, "retry_exc_err" },	\
+			 { IB_WC_RNR_RETRY_EXC_ERR, "rnr_retry_exc_err" },	\
+			 { RXE_QP_WHY_MODIFY, "modify" },	\
+			 { RXE_QP_WHY_CQ_OVERFLOW, "cq_overflow" },	\
+			 { RXE_QP_WHY_SRQ, "srq_err" },	\
+			 { RXE_QP_WHY_NAK_INVALID_REQ, "nak_invalid_request" },	\
+			 { RXE_QP_WHY_NAK_REM_ACCESS, "nak_remote_access" },	\
+			 { RXE_QP_WHY_NAK_REM_OP, "nak_remote_operation" })
 
 #undef rxe_show_nak
 #define rxe_show_nak(nak)			\
@@ -125,21 +163,25 @@ TRACE_EVENT(rxe_retry,
 		      __entry->why)
 );
 
+/* @why: enum ib_wc_status of what failed, or enum rxe_qp_why */
 TRACE_EVENT(rxe_qp_state,
-	    TP_PROTO(const char *dev, u32 qpn, int from, int to),
-	    TP_ARGS(dev, qpn, from, to),
+	    TP_PROTO(const char *dev, u32 qpn, int from, int to, u32 why),
+	    TP_ARGS(dev, qpn, from, to, why),
 	    TP_STRUCT__entry(__array(char, dev, IB_DEVICE_NAME_MAX)
 			     __field(u32, qpn)
 			     __field(int, from)
 			     __field(int, to)
+			     __field(u32, why)
 	    ),
 	    TP_fast_assign(strscpy(__entry->dev, dev, IB_DEVICE_NAME_MAX);
 			   __entry->qpn = qpn;
 			   __entry->from = from;
 			   __entry->to = to;
+			   __entry->why = why;
 	    ),
-	    TP_printk("dev=%s qpn=%u %s->%s", __entry->dev, __entry->qpn,
-		      rxe_show_qp_state(__entry->from), rxe_show_qp_state(__entry->to))
+	    TP_printk("dev=%s qpn=%u %s->%s why=%s", __entry->dev, __entry->qpn,
+		      rxe_show_qp_state(__entry->from), rxe_show_qp_state(__entry->to),
+		      rxe_show_why(__entry->why))
 );
 
 /* A key does not allow an access; @err as rxe_mr_get() returns it. */

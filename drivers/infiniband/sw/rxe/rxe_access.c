@@ -11,6 +11,8 @@
 #include "rxe_mw.h"
 #include "rxe_pd.h"
 #include "rxe_qp.h"
+#include "rxe_stats.h"
+#include "rxe_trace.h"
 
 /*
  * A PD's MRs are out of reach of the QPs of all other PDs: that is what keeps
@@ -100,6 +102,13 @@ int rxe_mem_get_whole(struct rxe_qp *qp, u32 key, int access, struct rxe_mem *me
 		start = READ_ONCE(mr->iova);
 	rcu_read_unlock();
 	return rxe_mem_get(qp, key, access, start, 0, mem);
+}
+
+void rxe_access_refused(const struct rxe_qp *qp, bool remote, u32 key, u64 va, u64 len, int err)
+{
+	if (!remote)
+		rxe_count(qp->rxe, RXE_CNT_LOCAL_ACCESS);
+	trace_rxe_access_err(dev_name(&qp->rxe->ibdev.dev), qp->qpn, remote, key, va, len, err);
 }
 
 void rxe_mem_put(struct rxe_mem *mem)

@@ -77,6 +77,19 @@ int rxe_mem_get(struct rxe_qp *qp, u32 key, int access, u64 va, u64 len, struct 
 /* As rxe_mem_get(), for all that the key of an MR reaches. */
 int rxe_mem_get_whole(struct rxe_qp *qp, u32 key, int access, struct rxe_mem *mem);
 
+/**
+ * rxe_access_refused - tell that a key does not allow an access
+ * @qp:		QP
+ * @remote:	of the peer; else of a work request of this QP, which is counted
+ * @key:	lkey or rkey; 0: the list of SGEs is too short
+ * @va:		first byte
+ * @len:	bytes
+ * @err:	as rxe_mr_get() and others return it
+ *
+ * Context: any.
+ */
+void rxe_access_refused(const struct rxe_qp *qp, bool remote, u32 key, u64 va, u64 len, int err);
+
 /* Nothing happens when @mem holds nothing. */
 void rxe_mem_put(struct rxe_mem *mem);
 

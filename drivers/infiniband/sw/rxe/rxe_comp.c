@@ -214,9 +214,13 @@ static u32 rxe_comp_scatter(struct rxe_comp_run *run, struct rxe_swqe *wqe, stru
 	}
 	i = rxe_sg_write_many(&run->sg, data, len, stride, num, &err);
 	run->sg_psn = roce_psn_add(psn, i);
+	if (likely(!err))
+		return i;
 	if (err == -EAGAIN)
 		err = rxe_sg_wait(&run->sg, &qp->req.fault);
 	run->waits = err == -EAGAIN;
+	if (!run->waits)
+		rxe_sg_refused(&run->sg, qp, err);
 	return i;
 }
 

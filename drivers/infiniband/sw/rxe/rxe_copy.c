@@ -264,7 +264,16 @@ int rxe_sg_wait(const struct rxe_sg_cursor *c, struct rxe_fault *f)
 	return rxe_fault_wait(f, c->pd, sge->lkey, sge->addr + c->off, c->run, c->access);
 }
 
-int rxe_sg_check(struct rxe_pd *pd, const struct ib_sge *sge, unsigned int num_sge, int access)
+void rxe_sg_refused(const struct rxe_sg_cursor *c, const struct rxe_qp *qp, int err)
+{
+	const struct ib_sge end = {};
+	const struct ib_sge *sge = c->cur < c->num_sge ? &c->sge[c->cur] : &end;
+
+	rxe_access_refused(qp, false, sge->lkey, sge->addr, sge->length, err);
+}
+
+int rxe_sg_check(struct rxe_pd *pd, const struct ib_sge *sge, unsigned int num_sge, int access,
+		 unsigned int *bad)
 {
 	unsigned int i;
 
@@ -274,8 +283,10 @@ int rxe_sg_check(struct rxe_pd *pd, const struct ib_sge *sge, unsigned int num_s
 		if (!sge[i].length)
 			continue;
 		mr = rxe_mr_get(pd, sge[i].lkey, access, sge[i].addr, sge[i].length);
-		if (IS_ERR(mr))
+		if (IS_ERR(mr)) {
+			*bad = i;
 			return PTR_ERR(mr);
+		}
 		rxe_mr_put(mr);
 	}
 	return 0;

@@ -9,6 +9,7 @@
 struct rxe_fault;
 struct rxe_mr;
 struct rxe_pd;
+struct rxe_qp;
 
 /**
  * rxe_memcpy - memcpy() for payloads
@@ -185,13 +186,23 @@ static inline int rxe_sg_write(struct rxe_sg_cursor *c, const void *src, unsigne
  * @sge:	the list, in kernel memory
  * @num_sge:	its length
  * @access:	rights that are needed
+ * @bad:	result, when there is an error: index of the SGE
  *
  * Looks every key up without copying, but for SGEs of length 0, whose key
  * does not matter anywhere.
  *
  * Return: 0, or the error of the first SGE that rxe_mr_get() refuses.
  */
-int rxe_sg_check(struct rxe_pd *pd, const struct ib_sge *sge, unsigned int num_sge, int access);
+int rxe_sg_check(struct rxe_pd *pd, const struct ib_sge *sge, unsigned int num_sge, int access,
+		 unsigned int *bad);
+
+/**
+ * rxe_sg_refused - tell of the SGE that a copy has failed at
+ * @c:		cursor
+ * @qp:		whose work request it is
+ * @err:	as the copy or rxe_sg_wait() has it, not -EAGAIN
+ */
+void rxe_sg_refused(const struct rxe_sg_cursor *c, const struct rxe_qp *qp, int err);
 
 /**
  * rxe_sg_wait - after -EAGAIN, what to wait for

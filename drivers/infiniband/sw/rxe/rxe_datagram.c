@@ -33,6 +33,8 @@ static int rxe_datagram_scatter(struct rxe_qp *qp, const struct sk_buff *skb,
 		err = rxe_sg_write(&sg, pkt->payload, pkt->payload_len);
 	if (err == -EAGAIN)
 		err = rxe_sg_wait(&sg, &qp->resp.fault);
+	if (unlikely(err && err != -EAGAIN))
+		rxe_sg_refused(&sg, qp, err);
 	rxe_sg_release(&sg);
 	return err;
 }

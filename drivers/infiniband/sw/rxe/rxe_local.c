@@ -7,7 +7,6 @@
 #include "rxe_mw.h"
 #include "rxe_qp.h"
 #include "rxe_qp_state.h"
-#include "rxe_trace.h"
 #include "rxe_wqe.h"
 
 static bool rxe_local_may_run(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
@@ -53,8 +52,7 @@ bool rxe_local_run(struct rxe_qp *qp, struct rxe_swqe *wqe)
 		return false;
 	err = rxe_local_execute(qp, wqe);
 	if (err) {
-		trace_rxe_access_err(dev_name(&qp->rxe->ibdev.dev), qp->qpn, rxe_local_key(wqe),
-				     0, 0, err);
+		rxe_access_refused(qp, false, rxe_local_key(wqe), 0, 0, err);
 		/* IBTA 11.6.2: memory management operation error */
 		wqe->status = IB_WC_MW_BIND_ERR;
 		return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Requester: send queue to packets.  The datagrams of UD and GSI are in rxe_req_ud.c. */
 
+#include "rxe_access.h"
 #include "rxe_comp.h"
 #include "rxe_late_ack.h"
 #include "rxe_local.h"
@@ -127,6 +128,20 @@ static bool rxe_req_may_send(const struct rxe_qp *qp, const struct rxe_swqe *wqe
 	return rxe_qp_is_uc(qp) || !under_way || under_way + (s32)pkts <= (s32)req->window;
 }
 
+static bool rxe_req_check_sges(struct rxe_qp *qp, struct rxe_swqe *wqe, int access)
+{
+	const struct ib_sge *sge = wqe->sge;
+	unsigned int bad;
+	int err;
+
+	err = rxe_sg_check(qp->pd, sge, wqe->num_sge, access, &bad);
+	if (!err)
+		return true;
+	rxe_access_refused(qp, false, sge[bad].lkey, sge[bad].addr, sge[bad].length, err);
+	wqe->status = IB_WC_LOC_PROT_ERR;
+	return false;
+}
+
 /* Give the element its PSNs, once its keys are known to be good. */
 static bool rxe_req_start(struct rxe_qp *qp, struct rxe_swqe *wqe)
 {
@@ -139,10 +154,7 @@ static bool rxe_req_start(struct rxe_qp *qp, struct rxe_swqe *wqe)
 		return false;
 	}
 	/* what fits a packet is checked by its copy, before anything is sent */
-	if (sink || wqe->length > qp->mtu)
-		wqe->status = rxe_wc_status_from_errno(rxe_sg_check(qp->pd, wqe->sge,
-								    wqe->num_sge, access));
-	if (wqe->status != IB_WC_SUCCESS)
+	if ((sink || wqe->length > qp->mtu) && !rxe_req_check_sges(qp, wqe, access))
 		return false;
 
 	wqe->first_psn = qp->req.psn;
@@ -241,8 +253,12 @@ static u32 rxe_req_copy(struct rxe_req_run *run, const struct rxe_swqe *wqe, u32
 		run->sg_valid = true;
 	}
 	i = rxe_sg_read_many(&run->sg, to, len, stride, num, err);
+	if (likely(!*err))
+		return i;
 	if (*err == -EAGAIN)
 		*err = rxe_sg_wait(&run->sg, &run->qp->req.fault);
+	if (*err != -EAGAIN)
+		rxe_sg_refused(&run->sg, run->qp, *err);
 	return i;
 }
 

@@ -26,8 +26,7 @@ struct rxe_mr *rxe_resp_mr(struct rxe_resp_run *run, u32 key, int access, u64 *v
 		rxe_mem_put(&run->mem);
 		err = rxe_mem_get(run->qp, key, access, *va, len, mem);
 		if (err) {
-			trace_rxe_access_err(dev_name(&run->qp->rxe->ibdev.dev), run->qp->qpn,
-					     key, *va, len, err);
+			rxe_access_refused(run->qp, true, key, *va, len, err);
 			return NULL;
 		}
 		run->mem_key = key;
@@ -42,6 +41,8 @@ int rxe_resp_wait(struct rxe_resp_run *run, const struct rxe_mr *mr, u64 va, u32
 	int err = rxe_fault_wait(&run->qp->resp.fault, run->qp->pd, rxe_mr_key(mr), va, len, write);
 
 	run->waits = err == -EAGAIN;
+	if (err && !run->waits)
+		rxe_access_refused(run->qp, true, rxe_mr_key(mr), va, len, err);
 	return err;
 }
 
@@ -206,6 +207,7 @@ static void rxe_resp_execute(struct rxe_resp_run *run, const struct rxe_pkt *pkt
 		return;
 	if ((flags & RXE_OP_IETH) && rxe_key_invalidate(qp, pkt->rkey, true)) {
 		/* somebody else was faster since the check */
+		rxe_access_refused(qp, true, pkt->rkey, 0, 0, -EACCES);
 		rxe_resp_fatal(run, resp->psn, ROCE_NAK_REM_ACCESS, IB_WC_MW_BIND_ERR);
 		return;
 	}

@@ -8,7 +8,6 @@
 #include "rxe_qp.h"
 #include "rxe_resp.h"
 #include "rxe_stats.h"
-#include "rxe_trace.h"
 
 static const struct rxe_verdict rxe_ok = { .kind = RXE_VERDICT_OK };
 
@@ -155,8 +154,7 @@ static struct rxe_verdict rxe_check_rkey(struct rxe_qp *qp, const struct rxe_pkt
 
 	if (!err)
 		return aligned ? rxe_ok : rxe_nak(ROCE_NAK_INVALID_REQ);
-	trace_rxe_access_err(dev_name(&qp->rxe->ibdev.dev), qp->qpn, pkt->rkey, pkt->va,
-			     length, err);
+	rxe_access_refused(qp, true, pkt->rkey, pkt->va, length, err);
 	return rxe_nak(ROCE_NAK_REM_ACCESS);
 }
 
@@ -168,7 +166,7 @@ static struct rxe_verdict rxe_check_invalidate(struct rxe_qp *qp, const struct r
 {
 	if (!(pkt->info->flags & RXE_OP_IETH) || rxe_key_may_invalidate(qp, pkt->rkey))
 		return rxe_ok;
-	trace_rxe_access_err(dev_name(&qp->rxe->ibdev.dev), qp->qpn, pkt->rkey, 0, 0, -EACCES);
+	rxe_access_refused(qp, true, pkt->rkey, 0, 0, -EACCES);
 	return rxe_nak_recv(ROCE_NAK_REM_ACCESS, IB_WC_MW_BIND_ERR);
 }
 

@@ -11,8 +11,10 @@ static void rxe_resp_recv_refused(struct rxe_resp_run *run, int err)
 	if (err == -EAGAIN)
 		err = rxe_sg_wait(&run->sg, &run->qp->resp.fault);
 	run->waits = err == -EAGAIN;
-	if (!run->waits)
-		rxe_resp_fatal(run, run->qp->resp.psn, ROCE_NAK_REM_OP, IB_WC_LOC_PROT_ERR);
+	if (run->waits)
+		return;
+	rxe_sg_refused(&run->sg, run->qp, err);
+	rxe_resp_fatal(run, run->qp->resp.psn, ROCE_NAK_REM_OP, IB_WC_LOC_PROT_ERR);
 }
 
 /*

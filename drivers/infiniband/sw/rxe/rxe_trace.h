@@ -84,6 +84,23 @@ TRACE_DEFINE_ENUM(RXE_QP_WHY_NAK_REM_OP);
 			 { RXE_QP_WHY_NAK_REM_ACCESS, "nak_remote_access" },	\
 			 { RXE_QP_WHY_NAK_REM_OP, "nak_remote_operation" })
 
+#undef rxe_show_side
+#define rxe_show_side(remote)			\
+	__print_symbolic(remote, { 0, "local" }, { 1, "remote" })
+
+/* positive errnos, as trace-cmd reads no others here */
+#undef rxe_show_access_err
+#define rxe_show_access_err(err)		\
+	__print_symbolic(err,			\
+			 { EPERM, "EPERM" },	\
+			 { ENOENT, "ENOENT" },	\
+			 { ENOMEM, "ENOMEM" },	\
+			 { EINVAL, "EINVAL" },	\
+			 { EACCES, "EACCES" },	\
+			 { ERANGE, "ERANGE" },	\
+			 { EBUSY, "EBUSY" },	\
+			 { EFAULT, "EFAULT" })
+
 #undef rxe_show_nak
 #define rxe_show_nak(nak)			\
 	__print_symbolic(nak,			\
@@ -184,26 +201,29 @@ TRACE_EVENT(rxe_qp_state,
 		      rxe_show_why(__entry->why))
 );
 
-/* A key does not allow an access; @err as rxe_mr_get() returns it. */
+/* A key does not allow an access of the peer (@remote) or of a work request. */
 TRACE_EVENT(rxe_access_err,
-	    TP_PROTO(const char *dev, u32 qpn, u32 key, u64 va, u64 len, int err),
-	    TP_ARGS(dev, qpn, key, va, len, err),
+	    TP_PROTO(const char *dev, u32 qpn, bool remote, u32 key, u64 va, u64 len, int err),
+	    TP_ARGS(dev, qpn, remote, key, va, len, err),
 	    TP_STRUCT__entry(__array(char, dev, IB_DEVICE_NAME_MAX)
 			     __field(u32, qpn)
+			     __field(u8, remote)
 			     __field(u32, key)
 			     __field(u64, va)
 			     __field(u64, len)
-			     __field(int, err)
+			     __field(u32, err)
 	    ),
 	    TP_fast_assign(strscpy(__entry->dev, dev, IB_DEVICE_NAME_MAX);
 			   __entry->qpn = qpn;
+			   __entry->remote = remote;
 			   __entry->key = key;
 			   __entry->va = va;
 			   __entry->len = len;
-			   __entry->err = err;
+			   __entry->err = -err;
 	    ),
-	    TP_printk("dev=%s qpn=%u key=%#x va=%#llx len=%llu err=%d", __entry->dev,
-		      __entry->qpn, __entry->key, __entry->va, __entry->len, __entry->err)
+	    TP_printk("dev=%s qpn=%u side=%s key=0x%x va=0x%llx len=%llu err=%s", __entry->dev,
+		      __entry->qpn, rxe_show_side(__entry->remote), __entry->key, __entry->va,
+		      __entry->len, rxe_show_access_err(__entry->err))
 );
 
 /* A completion is lost: the consumer of a CQ of @cqe entries is too slow. */

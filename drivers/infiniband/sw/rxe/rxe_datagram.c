@@ -102,6 +102,7 @@ static bool rxe_datagram_packet(struct rxe_qp *qp, struct sk_buff *skb,
 			rxe_qp_set_fatal(qp, RXE_QP_WHY_SRQ);
 		rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_NO_WQE);
 	} else if (status != IB_WC_SUCCESS) {
+		rxe_wqe_bad(qp, qp->rq.cur.wr_id, 0, RXE_BAD_RECV_NUM_SGE);
 		rxe_datagram_failed(qp, status);
 	} else if ((u64)pkt->payload_len + ROCE_GRH_SIZE > qp->rq.cur.length) {
 		/* the WQE stays for the next one (IBTA 9.8.2.2.4) */

@@ -150,6 +150,7 @@ static bool rxe_req_start(struct rxe_qp *qp, struct rxe_swqe *wqe)
 	int access = sink ? IB_ACCESS_LOCAL_WRITE : 0;
 
 	if (read && !qp->attr.max_rd_atomic) {
+		rxe_wqe_bad(qp, wqe->wr_id, wqe->opcode, RXE_BAD_RD_ATOMIC);
 		wqe->status = IB_WC_LOC_QP_OP_ERR;
 		return false;
 	}

@@ -192,8 +192,10 @@ static struct rxe_verdict rxe_check_rwqe(struct rxe_qp *qp, const struct rxe_pkt
 	if (status == RXE_RQ_BROKEN)
 		return (struct rxe_verdict){ .kind = RXE_VERDICT_NAK, .nak = ROCE_NAK_REM_OP,
 					     .qp_fatal = true };
-	if (status != IB_WC_SUCCESS)
+	if (status != IB_WC_SUCCESS) {
+		rxe_wqe_bad(qp, qp->rq.cur.wr_id, 0, RXE_BAD_RECV_NUM_SGE);
 		return rxe_nak_recv(ROCE_NAK_REM_OP, status);
+	}
 	if ((pkt->info->flags & RXE_OP_SEND) &&
 	    (u64)received + pkt->payload_len > qp->rq.cur.length)
 		return rxe_nak_recv(ROCE_NAK_INVALID_REQ, IB_WC_LOC_LEN_ERR);

@@ -27,6 +27,7 @@ static const struct rdma_stat_desc rxe_stat_descs[RXE_NR_COUNTERS] = {
 	[RXE_CNT_RX_TOKENS].name		= "rcvd_tokens",
 	[RXE_CNT_TOKEN_ENDS].name		= "token_ends",
 	[RXE_CNT_LOCAL_ACCESS].name		= "local_access_err",
+	[RXE_CNT_BAD_WQE].name			= "malformed_wqe_err",
 	[RXE_CNT_ACCESS_ERR].name		= "remote_access_err",
 	[RXE_CNT_INVALID_REQ].name		= "invalid_req_err",
 	[RXE_CNT_DROP(SHORT)].name		= RXE_DROP_PREFIX "short",

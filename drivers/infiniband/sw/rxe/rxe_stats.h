@@ -31,6 +31,7 @@ enum rxe_counter {
 	RXE_CNT_RX_TOKENS,		/* rcvd_tokens */
 	RXE_CNT_TOKEN_ENDS,		/* token_ends: back to ICRCs after a loss */
 	RXE_CNT_LOCAL_ACCESS,		/* local_access_err: keys of our own work requests */
+	RXE_CNT_BAD_WQE,		/* malformed_wqe_err: of our own work requests */
 	RXE_CNT_ACCESS_ERR,		/* remote access NAKs sent */
 	RXE_CNT_INVALID_REQ,		/* invalid request NAKs sent */
 	RXE_CNT_DROP_FIRST,		/* one for each enum rxe_drop but NONE */

@@ -18,6 +18,7 @@
 #include <rdma/roce.h>
 #include "rxe_qp_state.h"
 #include "rxe_stats.h"
+#include "rxe_wqe.h"
 
 #ifndef RXE_TRACE_WHY_MAX
 #define RXE_TRACE_WHY_MAX	16
@@ -52,6 +53,14 @@ TRACE_DEFINE_ENUM(RXE_QP_WHY_SRQ);
 TRACE_DEFINE_ENUM(RXE_QP_WHY_NAK_INVALID_REQ);
 TRACE_DEFINE_ENUM(RXE_QP_WHY_NAK_REM_ACCESS);
 TRACE_DEFINE_ENUM(RXE_QP_WHY_NAK_REM_OP);
+
+TRACE_DEFINE_ENUM(RXE_BAD_OPCODE);
+TRACE_DEFINE_ENUM(RXE_BAD_AH);
+TRACE_DEFINE_ENUM(RXE_BAD_NUM_SGE);
+TRACE_DEFINE_ENUM(RXE_BAD_LENGTH);
+TRACE_DEFINE_ENUM(RXE_BAD_INLINE);
+TRACE_DEFINE_ENUM(RXE_BAD_RD_ATOMIC);
+TRACE_DEFINE_ENUM(RXE_BAD_RECV_NUM_SGE);
 
 #undef rxe_show_qp_state
 #define rxe_show_qp_state(state)		\
@@ -100,6 +109,17 @@ TRACE_DEFINE_ENUM(RXE_QP_WHY_NAK_REM_OP);
 			 { ERANGE, "ERANGE" },	\
 			 { EBUSY, "EBUSY" },	\
 			 { EFAULT, "EFAULT" })
+
+#undef rxe_show_bad_wqe
+#define rxe_show_bad_wqe(why)			\
+	__print_symbolic(why,			\
+			 { RXE_BAD_OPCODE, "opcode" },	\
+			 { RXE_BAD_AH, "ah" },	\
+			 { RXE_BAD_NUM_SGE, "num_sge" },	\
+			 { RXE_BAD_LENGTH, "length" },	\
+			 { RXE_BAD_INLINE, "inline" },	\
+			 { RXE_BAD_RD_ATOMIC, "max_rd_atomic" },	\
+			 { RXE_BAD_RECV_NUM_SGE, "recv_num_sge" })
 
 #undef rxe_show_nak
 #define rxe_show_nak(nak)			\
@@ -224,6 +244,26 @@ TRACE_EVENT(rxe_access_err,
 	    TP_printk("dev=%s qpn=%u side=%s key=0x%x va=0x%llx len=%llu err=%s", __entry->dev,
 		      __entry->qpn, rxe_show_side(__entry->remote), __entry->key, __entry->va,
 		      __entry->len, rxe_show_access_err(__entry->err))
+);
+
+/* A work request that cannot be carried out; @opcode of a send WR. */
+TRACE_EVENT(rxe_bad_wqe,
+	    TP_PROTO(const char *dev, u32 qpn, u64 wr_id, u32 opcode, u32 reason),
+	    TP_ARGS(dev, qpn, wr_id, opcode, reason),
+	    TP_STRUCT__entry(__array(char, dev, IB_DEVICE_NAME_MAX)
+			     __field(u32, qpn)
+			     __field(u64, wr_id)
+			     __field(u32, opcode)
+			     __field(u32, reason)
+	    ),
+	    TP_fast_assign(strscpy(__entry->dev, dev, IB_DEVICE_NAME_MAX);
+			   __entry->qpn = qpn;
+			   __entry->wr_id = wr_id;
+			   __entry->opcode = opcode;
+			   __entry->reason = reason;
+	    ),
+	    TP_printk("dev=%s qpn=%u wr_id=%llu opcode=%u reason=%s", __entry->dev, __entry->qpn,
+		      __entry->wr_id, __entry->opcode, rxe_show_bad_wqe(__entry->reason))
 );
 
 /* A completion is lost: the consumer of a CQ of @cqe entries is too slow. */

@@ -8,6 +8,8 @@
 #include "rxe_ah.h"
 #include "rxe_qp.h"
 #include "rxe_srq.h"
+#include "rxe_stats.h"
+#include "rxe_trace.h"
 #include "rxe_wqe.h"
 
 /* Elements copied from a user's ring in one go; what is left waits for the next round. */
@@ -143,6 +145,21 @@ static bool rxe_swqe_opcode_ok(const struct rxe_qp *qp, u32 opcode, u32 flags)
 	}
 }
 
+void rxe_wqe_bad(const struct rxe_qp *qp, u64 wr_id, u32 opcode, enum rxe_bad_wqe why)
+{
+	rxe_count(qp->rxe, RXE_CNT_BAD_WQE);
+	trace_rxe_bad_wqe(dev_name(&qp->rxe->ibdev.dev), qp->qpn, wr_id, opcode, why);
+}
+
+/* Return: the status that it completes with. */
+static enum ib_wc_status rxe_swqe_bad(const struct rxe_qp *qp, const struct rxe_swqe *wqe,
+				      enum rxe_bad_wqe why)
+{
+	rxe_wqe_bad(qp, wqe->wr_id, wqe->opcode, why);
+	return why == RXE_BAD_LENGTH || why == RXE_BAD_INLINE ? IB_WC_LOC_LEN_ERR :
+								IB_WC_LOC_QP_OP_ERR;
+}
+
 /* Sum the SGEs up: the length that user space filled in counts for nothing. */
 static enum ib_wc_status rxe_swqe_set_length(const struct rxe_qp *qp, struct rxe_swqe *wqe)
 {
@@ -153,14 +170,14 @@ static enum ib_wc_status rxe_swqe_set_length(const struct rxe_qp *qp, struct rxe
 		length += wqe->sge[i].length;
 
 	if (length > (rxe_qp_is_datagram(qp) ? qp->mtu : RXE_MAX_MSG_SZ))
-		return IB_WC_LOC_LEN_ERR;
+		return rxe_swqe_bad(qp, wqe, RXE_BAD_LENGTH);
 	if (rxe_swqe_is_atomic(wqe)) {
 		if (length < sizeof(u64))
-			return IB_WC_LOC_LEN_ERR;
+			return rxe_swqe_bad(qp, wqe, RXE_BAD_LENGTH);
 		length = sizeof(u64);
 	}
 	if (wqe->opcode == IB_WR_ATOMIC_WRITE && length != sizeof(u64))
-		return IB_WC_LOC_LEN_ERR;
+		return rxe_swqe_bad(qp, wqe, RXE_BAD_LENGTH);
 	wqe->length = length;
 	return IB_WC_SUCCESS;
 }
@@ -187,21 +204,21 @@ static enum ib_wc_status rxe_swqe_user_data(struct rxe_qp *qp, struct rxe_swqe *
 
 	if (wqe->opcode == IB_WR_ATOMIC_WRITE) {
 		if (hdr->dma.length != sizeof(u64))
-			return IB_WC_LOC_LEN_ERR;
+			return rxe_swqe_bad(qp, wqe, RXE_BAD_LENGTH);
 		wqe->flags |= IB_SEND_INLINE;
 	}
 	if (wqe->flags & IB_SEND_INLINE) {
 		if (hdr->dma.length > qp->sq.max_inline)
-			return IB_WC_LOC_LEN_ERR;
+			return rxe_swqe_bad(qp, wqe, RXE_BAD_INLINE);
 		if (rxe_qp_is_datagram(qp) && hdr->dma.length > qp->mtu)
-			return IB_WC_LOC_LEN_ERR;
+			return rxe_swqe_bad(qp, wqe, RXE_BAD_LENGTH);
 		memcpy(wqe->data, dma, hdr->dma.length);
 		wqe->length = hdr->dma.length;
 		return IB_WC_SUCCESS;
 	}
 
 	if (hdr->dma.num_sge > qp->sq.max_sge)
-		return IB_WC_LOC_QP_OP_ERR;
+		return rxe_swqe_bad(qp, wqe, RXE_BAD_NUM_SGE);
 	BUILD_BUG_ON(sizeof(struct ib_sge) != sizeof(struct rxe_sge));
 	memcpy(wqe->sge, dma, hdr->dma.num_sge * sizeof(*wqe->sge));
 	wqe->num_sge = hdr->dma.num_sge;
@@ -257,14 +274,14 @@ static enum ib_wc_status rxe_swqe_from_user(struct rxe_qp *qp, struct rxe_swqe *
 
 	rxe_swqe_init(wqe, hdr.wr.wr_id, hdr.wr.opcode, hdr.wr.send_flags, hdr.wr.ex.imm_data);
 	if (!rxe_swqe_opcode_ok(qp, wqe->opcode, wqe->flags))
-		return IB_WC_LOC_QP_OP_ERR;
+		return rxe_swqe_bad(qp, wqe, RXE_BAD_OPCODE);
 
 	if (rxe_qp_is_datagram(qp)) {
 		wqe->dqpn = hdr.wr.wr.ud.remote_qpn & ROCE_QPN_MASK;
 		wqe->qkey = hdr.wr.wr.ud.remote_qkey;
 		if (rxe_ah_path(qp->pd, hdr.wr.wr.ud.ah_num, &wqe->path)) {
 			wqe->path.sgid = NULL;
-			return IB_WC_LOC_QP_OP_ERR;
+			return rxe_swqe_bad(qp, wqe, RXE_BAD_AH);
 		}
 	} else {
 		rxe_swqe_user_remote(wqe, &hdr);

@@ -22,6 +22,17 @@ struct rxe_srq;
 #define RXE_RQ_EMPTY	(-1)
 #define RXE_RQ_BROKEN	(-2)	/* an SRQ whose ring was overwritten */
 
+/* What is wrong with a work request. */
+enum rxe_bad_wqe {
+	RXE_BAD_OPCODE,		/* not for this kind of QP, or not with these flags */
+	RXE_BAD_AH,		/* no such address handle */
+	RXE_BAD_NUM_SGE,	/* more SGEs than the QP has */
+	RXE_BAD_LENGTH,		/* longer than a message, or not what the operation needs */
+	RXE_BAD_INLINE,		/* more inline data than the QP has */
+	RXE_BAD_RD_ATOMIC,	/* READ or atomic, and max_rd_atomic is 0 */
+	RXE_BAD_RECV_NUM_SGE,	/* a receive WR's SGEs, as RXE_BAD_NUM_SGE */
+};
+
 /**
  * struct rxe_swqe - send WQE
  * @wr_id:	as posted
@@ -240,6 +251,9 @@ bool rxe_sq_fetch(struct rxe_qp *qp);
  * Context: the requester's executor.
  */
 void rxe_sq_pop(struct rxe_qp *qp);
+
+/* A work request is malformed: counts and traces it. */
+void rxe_wqe_bad(const struct rxe_qp *qp, u64 wr_id, u32 opcode, enum rxe_bad_wqe why);
 
 /* Forget everything posted.  Context: executors disabled. */
 void rxe_sq_reset(struct rxe_qp *qp);

@@ -523,7 +523,7 @@ static bool rxe_req_send(struct rxe_qp *qp)
 	if (!wqe)
 		return false;
 
-	rxe_tx_begin(&run.tx, qp->rxe, &qp->path, &qp->req.route);
+	rxe_tx_begin(&run.tx, qp->rxe, qp->qpn, &qp->path, &qp->req.route);
 	run.tx.token = rxe_token_tx_request(qp);
 	do {
 		budget -= rxe_req_send_wqe(&run, wqe, budget);

@@ -56,7 +56,7 @@ static bool rxe_req_send_datagrams(struct rxe_qp *qp)
 			if (path)
 				rxe_tx_end(&run.tx);
 			path = &wqe->path;
-			rxe_tx_begin(&run.tx, qp->rxe, path, NULL);
+			rxe_tx_begin(&run.tx, qp->rxe, qp->qpn, path, NULL);
 		}
 		err = rxe_req_send_datagram(&run, wqe);
 		if (err == -EAGAIN)

@@ -285,7 +285,7 @@ static bool rxe_resp_run_connected(struct rxe_qp *qp)
 	    !rxe_late_ack_over(&qp->resp.late))
 		return false;
 
-	rxe_tx_begin(&run.tx, qp->rxe, &qp->path, &qp->resp.route);
+	rxe_tx_begin(&run.tx, qp->rxe, qp->qpn, &qp->path, &qp->resp.route);
 	run.tx.token = rxe_token_tx(qp);
 	run.late = rxe_late_ack_take(qp, &run.late_psn, &run.late_msn);
 	qp->resp.ack_due |= run.late;
@@ -326,7 +326,7 @@ static void rxe_resp_last_ack(struct rxe_qp *qp)
 	if (!rxe_late_ack_take(qp, &run.late_psn, &run.late_msn))
 		return;
 	local_bh_disable();
-	rxe_tx_begin(&run.tx, qp->rxe, &qp->path, NULL);
+	rxe_tx_begin(&run.tx, qp->rxe, qp->qpn, &qp->path, NULL);
 	rxe_resp_send_late(&run);
 	rxe_tx_end(&run.tx);
 	local_bh_enable();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "rxe_stats.h"
 
+#define RXE_SEND_PREFIX		"send_err_"
 #define RXE_DROP_PREFIX		"drop_"
 #define RXE_CNT_DROP(reason)	(RXE_CNT_DROP_FIRST + RXE_DROP_##reason - 1)
 
@@ -18,6 +19,13 @@ static const struct rdma_stat_desc rxe_stat_descs[RXE_NR_COUNTERS] = {
 	[RXE_CNT_RNR_RETRY_EXCEEDED].name	= "retry_rnr_exceeded_err",
 	[RXE_CNT_COMP_RETRY].name		= "completer_retry_err",
 	[RXE_CNT_SEND_ERR].name			= "send_err",
+	[RXE_CNT_SEND_ROUTE].name		= RXE_SEND_PREFIX "route",
+	[RXE_CNT_SEND_MEMORY].name		= RXE_SEND_PREFIX "memory",
+	[RXE_CNT_SEND_MTU].name			= RXE_SEND_PREFIX "mtu",
+	[RXE_CNT_SEND_QUEUE].name		= RXE_SEND_PREFIX "queue",
+	[RXE_CNT_SEND_FILTER].name		= RXE_SEND_PREFIX "filter",
+	[RXE_CNT_SEND_DOWN].name		= RXE_SEND_PREFIX "down",
+	[RXE_CNT_SEND_OTHER].name		= RXE_SEND_PREFIX "other",
 	[RXE_CNT_LINK_DOWNED].name		= "link_downed",
 	[RXE_CNT_RDMA_SEND].name		= "rdma_sends",
 	[RXE_CNT_RDMA_RECV].name		= "rdma_recvs",
@@ -53,6 +61,11 @@ static const struct rdma_stat_desc rxe_stat_descs[RXE_NR_COUNTERS] = {
 	[RXE_CNT_DROP(INVALID)].name		= RXE_DROP_PREFIX "invalid",
 	[RXE_CNT_DROP(UNREADABLE)].name		= RXE_DROP_PREFIX "unreadable",
 };
+
+const char *rxe_send_err_name(enum rxe_counter c)
+{
+	return rxe_stat_descs[c].name + strlen(RXE_SEND_PREFIX);
+}
 
 const char *rxe_drop_name(u32 reason)
 {

@@ -21,7 +21,14 @@ enum rxe_counter {
 	RXE_CNT_RETRY_EXCEEDED,		/* retry_exceeded_err */
 	RXE_CNT_RNR_RETRY_EXCEEDED,	/* retry_rnr_exceeded_err */
 	RXE_CNT_COMP_RETRY,		/* completer_retry_err: retransmissions begun */
-	RXE_CNT_SEND_ERR,		/* send_err: packets that the stack refused */
+	RXE_CNT_SEND_ERR,		/* send_err: packets that could not be sent, and why: */
+	RXE_CNT_SEND_ROUTE,		/* no route to the peer */
+	RXE_CNT_SEND_MEMORY,
+	RXE_CNT_SEND_MTU,		/* longer than the MTU of the route */
+	RXE_CNT_SEND_QUEUE,		/* a queue dropped it */
+	RXE_CNT_SEND_FILTER,		/* netfilter dropped it */
+	RXE_CNT_SEND_DOWN,		/* the netdev, the GID or the namespace is down or gone */
+	RXE_CNT_SEND_OTHER,
 	RXE_CNT_LINK_DOWNED,		/* link_downed */
 	RXE_CNT_RDMA_SEND,		/* rdma_sends */
 	RXE_CNT_RDMA_RECV,		/* rdma_recvs */
@@ -64,6 +71,9 @@ static inline u64 rxe_stats_drops(struct rxe_dev *rxe, enum rxe_drop reason)
 {
 	return rxe_stats_sum(rxe, RXE_CNT_DROP_FIRST + reason - 1);
 }
+
+/* Name of one of the reasons behind RXE_CNT_SEND_ERR. */
+const char *rxe_send_err_name(enum rxe_counter c);
 
 /* Name of an enum rxe_drop, or "-". */
 const char *rxe_drop_name(u32 reason);

@@ -148,6 +148,24 @@ TRACE_EVENT(rxe_drop,
 	    TP_printk("dev=%s qpn=%u reason=%s", __entry->dev, __entry->qpn, __entry->reason)
 );
 
+/* Packets of a QP could not be sent, for a reason out of enum rxe_counter. */
+TRACE_EVENT(rxe_send_err,
+	    TP_PROTO(const char *dev, u32 qpn, u32 packets, enum rxe_counter reason),
+	    TP_ARGS(dev, qpn, packets, reason),
+	    TP_STRUCT__entry(__array(char, dev, IB_DEVICE_NAME_MAX)
+			     __array(char, reason, RXE_TRACE_WHY_MAX)
+			     __field(u32, qpn)
+			     __field(u32, packets)
+	    ),
+	    TP_fast_assign(strscpy(__entry->dev, dev, IB_DEVICE_NAME_MAX);
+			   strscpy(__entry->reason, rxe_send_err_name(reason), RXE_TRACE_WHY_MAX);
+			   __entry->qpn = qpn;
+			   __entry->packets = packets;
+	    ),
+	    TP_printk("dev=%s qpn=%u packets=%u reason=%s", __entry->dev, __entry->qpn,
+		      __entry->packets, __entry->reason)
+);
+
 /* @syndrome of the AETH: an enum roce_nak, or RNR with the field of its timer. */
 DECLARE_EVENT_CLASS(rxe_nak,
 		    TP_PROTO(const char *dev, u32 qpn, u32 psn, u8 syndrome),

@@ -25,6 +25,7 @@
 #include "rxe_rx.h"
 #include "rxe_stats.h"
 #include "rxe_token.h"
+#include "rxe_trace.h"
 #include "rxe_tx.h"
 
 /* Packets in one burst: what GRO, and many NICs' segmentation, stop at. */
@@ -365,9 +366,37 @@ static int rxe_tx_output(struct rxe_tx *tx, struct sk_buff *skb)
 	return err > 0 ? -ENOBUFS : err;
 }
 
+/* What the routing, netfilter and the netdevs say, in a word for a person. */
+static enum rxe_counter rxe_tx_reason(int err)
+{
+	switch (err) {
+	case -ENETUNREACH:
+	case -EHOSTUNREACH:
+	case -EACCES:		/* broadcast, and routes of type "prohibit" */
+		return RXE_CNT_SEND_ROUTE;
+	case -ENOMEM:
+		return RXE_CNT_SEND_MEMORY;
+	case -EMSGSIZE:
+		return RXE_CNT_SEND_MTU;
+	case -ENOBUFS:
+		return RXE_CNT_SEND_QUEUE;
+	case -EPERM:
+		return RXE_CNT_SEND_FILTER;
+	case -ENETDOWN:
+	case -ENODEV:
+		return RXE_CNT_SEND_DOWN;
+	default:
+		return RXE_CNT_SEND_OTHER;
+	}
+}
+
 static void rxe_tx_fail(struct rxe_tx *tx, unsigned int packets, int err)
 {
+	enum rxe_counter reason = rxe_tx_reason(err);
+
 	rxe_count_add(tx->rxe, RXE_CNT_SEND_ERR, packets);
+	rxe_count_add(tx->rxe, reason, packets);
+	trace_rxe_send_err(dev_name(&tx->rxe->ibdev.dev), tx->qpn, packets, reason);
 	if (!tx->err)
 		tx->err = err;
 }
@@ -401,10 +430,11 @@ static void rxe_tx_flush(struct rxe_tx *tx)
 		rxe_count_add(tx->rxe, RXE_CNT_TX_TOKENS, tx->segs);
 }
 
-void rxe_tx_begin(struct rxe_tx *tx, struct rxe_dev *rxe, const struct rxe_path *path,
+void rxe_tx_begin(struct rxe_tx *tx, struct rxe_dev *rxe, u32 qpn, const struct rxe_path *path,
 		  struct rxe_route *route)
 {
 	tx->rxe = rxe;
+	tx->qpn = qpn;
 	tx->path = path;
 	tx->route = route;
 	tx->skb = NULL;

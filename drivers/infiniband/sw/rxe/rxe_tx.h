@@ -21,6 +21,7 @@ struct rxe_route;
 /**
  * struct rxe_tx - a run of packets along one path; lives on an executor's stack
  * @rxe:	device, for its counters
+ * @qpn:	whose packets, for the event of those that cannot be sent
  * @path:	where to; constant during the run
  * @route:	cache or NULL
  * @skb:	the burst under construction, NULL when none
@@ -42,6 +43,7 @@ struct rxe_route;
  */
 struct rxe_tx {
 	struct rxe_dev		*rxe;
+	u32			qpn;
 	const struct rxe_path	*path;
 	struct rxe_route	*route;
 	struct sk_buff		*skb;
@@ -63,7 +65,7 @@ struct rxe_tx {
  *
  * Context: BH disabled, inside an executor, until rxe_tx_end().
  */
-void rxe_tx_begin(struct rxe_tx *tx, struct rxe_dev *rxe, const struct rxe_path *path,
+void rxe_tx_begin(struct rxe_tx *tx, struct rxe_dev *rxe, u32 qpn, const struct rxe_path *path,
 		  struct rxe_route *route);
 
 /**
@@ -150,7 +152,7 @@ static inline u8 *rxe_tx_last(struct rxe_tx *tx)
  *
  * Return: 0 or the first error of the run: -ENOMEM, -ENETUNREACH, -ENOBUFS
  * (a queue dropped a packet) ...  Packets that did not go are lost like any
- * other and counted in send_err.
+ * other and counted in send_err and, for its reason, in one of send_err_*.
  */
 int rxe_tx_end(struct rxe_tx *tx);
 

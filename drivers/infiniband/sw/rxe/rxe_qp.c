@@ -208,6 +208,13 @@ void rxe_qp_purge(struct rxe_qp *qp, struct rxe_rxq *rxq)
 {
 	if (rxe_rxq_idle(rxq))
 		return;
+	/* the last packet that was taken may have failed the QP: nothing is lost then */
+	if (rxq->cur && rxe_rx_is_over(rxq->cur)) {
+		rxe_rx_free(rxq->cur);
+		rxq->cur = NULL;
+		if (rxe_rxq_idle(rxq))
+			return;
+	}
 	rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_QP_STATE);
 	rxe_rxq_purge(rxq);
 }

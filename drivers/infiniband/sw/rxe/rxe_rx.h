@@ -116,6 +116,12 @@ static inline struct rxe_skb_cb *rxe_skb_cb(struct sk_buff *skb)
 	return (struct rxe_skb_cb *)skb->cb;
 }
 
+/* Has each packet of a queued burst been taken? */
+static inline bool rxe_rx_is_over(struct sk_buff *skb)
+{
+	return rxe_skb_cb(skb)->off >= skb->len;
+}
+
 static inline bool rxe_skb_is_ipv4(const struct sk_buff *skb)
 {
 	return skb->protocol == htons(ETH_P_IP);

@@ -196,7 +196,7 @@ bool rxe_rx_turns(struct sk_buff *skb, bool response)
 	const u8 *opcode;
 
 	/* the first one has decided, and only the last can be passed on in order */
-	if (!cb->seg || cb->off >= skb->len || skb->len - cb->off > cb->seg_size)
+	if (!cb->seg || rxe_rx_is_over(skb) || skb->len - cb->off > cb->seg_size)
 		return false;
 	opcode = rxe_rx_contiguous(skb, cb, cb->off, 1);
 	info = opcode ? rxe_opcode_info(*opcode) : NULL;
@@ -211,7 +211,7 @@ enum rxe_rx_result rxe_rx_next(struct rxe_qp *qp, struct sk_buff *skb, struct rx
 	const u8 *data;
 	u16 seg;
 
-	if (cb->off >= skb->len)
+	if (rxe_rx_is_over(skb))
 		return RXE_RX_END;
 
 	len = min_t(unsigned int, cb->seg_size, skb->len - cb->off);

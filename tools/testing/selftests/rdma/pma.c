@@ -103,6 +103,10 @@ int main(int argc, char **argv)
 	p = ask(0x01, GET, 0, 0);
 	printf("extended %d\n", !!(number(p + 2, 2) & 1 << 9));
 	p = ask(0x12, GET, 1, 0);
+	printf("link_downed %llu\n", (unsigned long long)number(p + 7, 1));
+	printf("rcv_errors %llu\n", (unsigned long long)number(p + 8, 2));
+	printf("xmit_discards %llu\n", (unsigned long long)number(p + 14, 2));
+	printf("rcv_constraint_errors %llu\n", (unsigned long long)number(p + 17, 1));
 	printf("xmit_data_32 %llu\n", (unsigned long long)number(p + 24, 4));
 	printf("rcv_data_32 %llu\n", (unsigned long long)number(p + 28, 4));
 	p = ask(0x1d, GET, 1, 0);

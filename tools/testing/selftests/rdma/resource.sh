@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # What an administrator asks for: `rdma resource show` with details of the driver,
-# the port's counters in sysfs and by management datagrams.
+# `rdma statistic`, the port's counters in sysfs and by management datagrams.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -62,6 +62,36 @@ srq_details()
 	stop "$started"
 }
 
+# hw_counters: "NAME VALUE" of link1, sorted
+hw_counters()
+{
+	local file
+
+	for file in "/sys/class/infiniband/$link1/ports/1/hw_counters/"*; do
+		[ "${file##*/}" = lifespan ] || echo "${file##*/} $(counter "$link1" "${file##*/}")"
+	done | sort
+}
+
+# all counters, with the values that sysfs has
+statistic()
+{
+	check pingpong rc "$ns1" "$link1" "$gid1" "$ns2" "$link2" "$gid2" "$ip1" -n 10 -s 4000
+	check poll_until 5 statistic_is_sysfs || {
+		diag_file "$tmp/statistic"
+		diag_file "$tmp/hw_counters"
+	}
+	check file_has "$tmp/statistic" '^rdma_sends [1-9]'
+	check file_has "$tmp/statistic" '^rdma_recvs [1-9]'
+}
+
+statistic_is_sysfs()
+{
+	hw_counters >"$tmp/hw_counters"
+	rdma statistic show link "$link1/1" | tr -s ' \n' ' ' | sed 's/^ *link [^ ]* //' |
+		xargs -n 2 | sort >"$tmp/statistic"
+	cmp -s "$tmp/statistic" "$tmp/hw_counters"
+}
+
 # sysfs LINK NAME
 sysfs()
 {
@@ -94,6 +124,30 @@ sysfs_counters()
 	equal 0 "$(sysfs "$link1" port_xmit_discards)" port_xmit_discards
 }
 
+# errors: of link2, a damaged packet, a port that goes down, three packets that a
+# firewall does not let out
+errors()
+{
+	helper packets && helper verbs || return
+	command -v nft >/dev/null || { skip "nft is not installed"; return 1; }
+	check in_ns "$ns1" "$here/packets" icrc "$ip1" "$ip2" 1 || return
+	check ip -n "$ns2" link set "$dev2" down
+	check_state "$link2" DOWN
+	check up "$ns2" "$dev2" "$ip6_2/64"
+	check_active "$link2" && find_gid gid2 "$link2" "$ip2" || return
+	check in_ns "$ns2" nft -f - <<-END || return
+		table ip t {
+			chain c {
+				type filter hook output priority 0;
+				udp dport 4791 drop
+			}
+		}
+	END
+	check timeout $((60 * slow)) "$here/verbs" provoke "$link2" "$gid2" "$link1" "$gid1" retries
+	check in_ns "$ns2" nft delete table ip t
+	check poll_until 5 counter_above "$link2" drop_icrc 0
+}
+
 mad_counters()
 {
 	local before after found gid6
@@ -105,6 +159,7 @@ mad_counters()
 	modprobe -q ib_umad
 	[ -e /dev/infiniband/umad0 ] || { skip "no ib_umad"; return; }
 	before=$(sysfs "$link2" port_xmit_data)
+	errors || return
 	"$here/pma" "$link1" "$gid6" "$ip6_2" >"$tmp/pma" 2>&1 || {
 		fail "pma has failed"
 		diag_file "$tmp/pma"
@@ -114,6 +169,16 @@ mad_counters()
 	after=$(sysfs "$link2" port_xmit_data)
 	found=$(sed -n 's/^xmit_data //p' "$tmp/pma")
 	check file_has "$tmp/pma" '^extended 1$'
+	# what errors() has made, and all who tell agree
+	check file_has "$tmp/pma" '^rcv_errors 1$'
+	check file_has "$tmp/pma" '^link_downed 1$'
+	check file_has "$tmp/pma" '^xmit_discards 3$'
+	check file_has "$tmp/pma" '^rcv_constraint_errors 0$'
+	equal 1 "$(sysfs "$link2" port_rcv_errors)" port_rcv_errors
+	equal 1 "$(sysfs "$link2" link_downed)" link_downed
+	equal 3 "$(sysfs "$link2" port_xmit_discards)" port_xmit_discards
+	equal 1 "$(counter "$link2" drop_icrc)" drop_icrc
+	equal 3 "$(counter "$link2" send_err)" send_err
 	check file_has "$tmp/pma" '^refused$'
 	if [ "${found:-0}" -lt "$before" ] || [ "${found:-0}" -gt "$after" ]; then
 		fail "xmit_data is $found, not from $before to $after"
@@ -121,4 +186,4 @@ mad_counters()
 }
 
 begin
-run_tests details srq_details sysfs_counters mad_counters
+run_tests details srq_details statistic sysfs_counters mad_counters

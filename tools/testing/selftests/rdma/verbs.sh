@@ -81,6 +81,9 @@ run_tests \
 	"verbs qp_access" \
 	"verbs short_receive" \
 	"verbs local_protection" \
+	"verbs wrong_operation" \
+	"verbs sqe" \
+	"verbs too_long" \
 	"verbs deregistered" \
 	"verbs rnr_exceeded" \
 	"verbs rnr_recovers" \

@@ -69,6 +69,10 @@ run_tests \
 	"verbs long_message 32" \
 	"verbs mixed 256" \
 	"verbs inline" \
+	"verbs sge_list" \
+	"verbs inline_setters" \
+	"verbs inline_wrap" \
+	"verbs next_poll" \
 	"verbs psn_wrap" \
 	"verbs many_reads" \
 	"verbs fence" \

@@ -26,8 +26,10 @@ static int check_mr(const struct rxe_mr *mr, const struct rxe_pd *pd, u32 key, i
 
 	do {
 		seq = read_seqcount_begin(&mr->seq);
-		if (!mr->valid || rxe_mr_key(mr) != key || mr->pd != pd)
+		if (!mr->valid || rxe_mr_key(mr) != key)
 			err = -EINVAL;
+		else if (mr->pd != pd)
+			err = -EPERM;
 		else if (access & ~mr->access)
 			err = -EACCES;
 		else if (!rxe_range_ok(mr->iova, mr->length, va, len))

@@ -37,8 +37,9 @@ static inline bool rxe_range_ok(u64 start, u64 size, u64 addr, u64 len)
  *
  * Context: any with BH disabled, or process.
  * Return: the MR with a reference, to be dropped with rxe_mr_put();
- * ERR_PTR(-EINVAL) no such key in this PD, ERR_PTR(-EACCES) rights missing,
- * ERR_PTR(-ERANGE) the range is not within the MR.
+ * ERR_PTR(-EINVAL) no such key, ERR_PTR(-EPERM) it is of another PD,
+ * ERR_PTR(-EACCES) rights missing, ERR_PTR(-ERANGE) the range is not within
+ * the MR.
  */
 struct rxe_mr *rxe_mr_get(struct rxe_pd *pd, u32 key, int access, u64 va, u64 len);
 

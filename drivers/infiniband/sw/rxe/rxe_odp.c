@@ -17,6 +17,7 @@
 
 #include "rxe_access.h"
 #include "rxe_mr.h"
+#include "rxe_mw.h"
 #include "rxe_odp.h"
 #include "rxe_pd.h"
 
@@ -305,9 +306,10 @@ static int advise_sge(struct rxe_pd *pd, const struct ib_sge *sge, unsigned long
 	case -ERANGE:
 		return -EFAULT;
 	case -EACCES:
+	case -EPERM:
 		return -EPERM;
 	default:
-		return -ENOENT;
+		return rxe_key_is_mw(sge->lkey) ? -EINVAL : -ENOENT;
 	}
 	if (mr->odp)
 		err = odp_fault(mr->odp, sge->addr - mr->iova, sge->length, req, true);
@@ -327,9 +329,9 @@ static int advise_sge(struct rxe_pd *pd, const struct ib_sge *sge, unsigned long
  * See ibv_advise_mr(3).
  *
  * Context: process, sleeps.
- * Return: 0; -EOPNOTSUPP unknown advice; -EINVAL not an on-demand MR; -ENOENT
- * no such key in this PD; -EPERM rights missing; -EFAULT the range is not in
- * the MR, or nothing is mapped there.
+ * Return: 0; -EOPNOTSUPP unknown advice; -EINVAL not an on-demand MR, or the key
+ * of a window; -ENOENT no such key; -EPERM it is of another PD, or rights
+ * missing; -EFAULT the range is not in the MR, or nothing is mapped there.
  */
 int rxe_advise_mr(struct ib_pd *ibpd, enum ib_uverbs_advise_mr_advice advice, u32 flags,
 		  struct ib_sge *sg_list, u32 num_sge, struct uverbs_attr_bundle *attrs)

@@ -195,6 +195,17 @@ static void rxe_swqe_init(struct rxe_swqe *wqe, u64 wr_id, u32 opcode, u32 flags
 	wqe->path.sgid = NULL;
 }
 
+/*
+ * ibv_wr_set_inline_data() leaves the flag to its caller, who need not give it
+ * (ibv_wr_post(3)): what has a length, and no SGEs, has inline data.
+ */
+static bool rxe_swqe_is_inline(const struct rxe_swqe *wqe, const struct rxe_send_wqe *hdr)
+{
+	if (wqe->flags & IB_SEND_INLINE)
+		return true;
+	return !rxe_swqe_is_rd_atomic(wqe) && !hdr->dma.num_sge && hdr->dma.length;
+}
+
 /* @hdr is our copy of the fixed part; @dma is what follows it in the ring, still hostile. */
 static enum ib_wc_status rxe_swqe_user_data(struct rxe_qp *qp, struct rxe_swqe *wqe,
 					    const struct rxe_send_wqe *hdr, const void *dma)
@@ -207,7 +218,8 @@ static enum ib_wc_status rxe_swqe_user_data(struct rxe_qp *qp, struct rxe_swqe *
 			return rxe_swqe_bad(qp, wqe, RXE_BAD_LENGTH);
 		wqe->flags |= IB_SEND_INLINE;
 	}
-	if (wqe->flags & IB_SEND_INLINE) {
+	if (rxe_swqe_is_inline(wqe, hdr)) {
+		wqe->flags |= IB_SEND_INLINE;
 		if (hdr->dma.length > qp->sq.max_inline)
 			return rxe_swqe_bad(qp, wqe, RXE_BAD_INLINE);
 		if (rxe_qp_is_datagram(qp) && hdr->dma.length > qp->mtu)

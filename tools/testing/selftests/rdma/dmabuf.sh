@@ -12,7 +12,7 @@ setup()
 
 verbs()
 {
-	verbs_or_skip "$1" "$link1" "$gid1" "$link2" "$gid2"
+	verbs_or_skip "$1" "$link1" "$gid1" "$link2" "$gid2" ${2:+"$2"}
 }
 
 lone()
@@ -24,5 +24,8 @@ modprobe -q udmabuf 2>/dev/null
 begin
 run_tests \
 	"verbs dmabuf" \
+	"verbs dmabuf system" \
 	"lone dmabuf_errors" \
-	"verbs dmabuf_exit"
+	"verbs dmabuf_exit" \
+	"verbs dmabuf_killed" \
+	"verbs dmabuf_killed system"

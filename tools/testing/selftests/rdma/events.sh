@@ -65,14 +65,15 @@ port_events()
 	stop "$started"
 }
 
+# gid_events ADDRESS [OPTION]
 gid_events()
 {
 	watch || return
-	check ip -n "$ns1" addr add 10.99.0.1/24 dev "$dev1"
+	check ip -n "$ns1" addr add "$1" dev "$dev1" $2
 	check poll_until 5 seen_times "GID table change" 1
 	check poll_until 10 settled
 	equal 1 "$(seen "GID table change")" "after an address was added"
-	check ip -n "$ns1" addr del 10.99.0.1/24 dev "$dev1"
+	check ip -n "$ns1" addr del "$1" dev "$dev1"
 	check poll_until 5 seen_times "GID table change" 2
 	check poll_until 10 settled
 	equal 2 "$(seen "GID table change")" "after it was removed"
@@ -89,4 +90,5 @@ run_tests \
 	"verbs event_cq" \
 	"lone late_receive" \
 	port_events \
-	gid_events
+	"gid_events 10.99.0.1/24" \
+	"gid_events fd99::1/64 nodad"

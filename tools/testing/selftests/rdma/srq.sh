@@ -26,6 +26,7 @@ run_tests \
 	"verbs srq_limit" \
 	"verbs srq_last_wqe" \
 	"verbs srq_error_in_message" \
+	"verbs srq_cq_full" \
 	"verbs srq_ud" \
 	"verbs srq_resize" \
 	"verbs srq_errors" \

@@ -24,14 +24,55 @@ answers_carry_acks()
 	check test "$((bursts * 4))" -lt "$((pkts * 3))"
 }
 
+# too_large LIMIT: so often has the kernel's log said it
+too_large()
+{
+	dmesg | grep -c "QP [0-9]*: path MTU [0-9]* is too large, the route carries $1;"
+}
+
+# path_mtu FROM TO: addresses. The netdev carries 4096 bytes, routes carry less.
+path_mtu()
+{
+	local route=$2 index1 index2 said mtu
+
+	helper verbs || return
+	check find_gid index1 "$link1" "$1" && check find_gid index2 "$link2" "$2" || return
+	set -- "$here/verbs" path_mtu "$link1" "$index1" "$link2" "$index2"
+	check "$@" 4096
+	for mtu in 2500:2048 1500:1024 1280:1024; do
+		check ip -n "$ns1" route replace "$route" dev "$dev1" mtu "${mtu%:*}" || return
+		said=$(too_large "${mtu#*:}")
+		check "$@" "${mtu#*:}"
+		dmesg >/dev/null 2>&1 || continue
+		check test "$(too_large "${mtu#*:}")" -gt "$said"
+	done
+	check ip -n "$ns1" route del "$route" dev "$dev1"
+	check "$@" 4096
+}
+
+path_mtu_ipv4()
+{
+	path_mtu "$ip1" "$ip2"
+}
+
+path_mtu_ipv6()
+{
+	path_mtu "$ip6_1" "$ip6_2"
+}
+
 begin
 run_tests \
 	"verbs sizes 4096" \
 	"verbs sizes 256" \
 	"own_address sizes" \
 	"verbs large" \
+	"verbs long_message 32" \
 	"verbs mixed 256" \
 	"verbs inline" \
+	"verbs sge_list" \
+	"verbs inline_setters" \
+	"verbs inline_wrap" \
+	"verbs next_poll" \
 	"verbs psn_wrap" \
 	"verbs many_reads" \
 	"verbs fence" \
@@ -45,6 +86,9 @@ run_tests \
 	"verbs qp_access" \
 	"verbs short_receive" \
 	"verbs local_protection" \
+	"verbs wrong_operation" \
+	"verbs sqe" \
+	"verbs too_long" \
 	"verbs deregistered" \
 	"verbs rnr_exceeded" \
 	"verbs rnr_recovers" \
@@ -55,6 +99,8 @@ run_tests \
 	"lone limits" \
 	"lone bad_mr" \
 	"verbs wrong_input" \
+	path_mtu_ipv4 \
+	path_mtu_ipv6 \
 	"verbs sqd" \
 	"verbs transitions" \
 	"verbs reset" \

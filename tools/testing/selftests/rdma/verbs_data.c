@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of "verbs" that move data and compare every byte. */
+#define _GNU_SOURCE
 #include "verbs.h"
 
 #include <errno.h>
@@ -7,10 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define MI	(1 << 20)
-#define MAX_SGE	16
+#define MAX_SGE	32
 
 /*
  * A message of @len bytes in @num pieces of uneven size and alignment, with
@@ -182,6 +184,60 @@ static void test_large(struct end *a, struct end *b, const char *arg)
 	pair_unmake(a, b);
 }
 
+/* A lot of addresses for @piece bytes of memory, again and again */
+static uint8_t *repeated(size_t piece, size_t size)
+{
+	int fd = memfd_create("repeated", 0);
+	uint8_t *at = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t i;
+
+	need(fd >= 0 && !ftruncate(fd, piece) && at != MAP_FAILED);
+	for (i = 0; i < size; i += piece)
+		need(mmap(at + i, piece, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) !=
+		     MAP_FAILED);
+	close(fd);
+	return at;
+}
+
+/* ARGUMENT: MiB. One message of that length; the longest that there may be has 2048. */
+static void test_long_message(struct end *a, struct end *b, const char *arg)
+{
+	const size_t piece = 2 * MI, size = (arg ? atoi(arg) : 2048) * (size_t)MI;
+	uint8_t *from = repeated(piece, size), *to = repeated(piece, size);
+	const struct how how = { .size = 4096 };
+	struct ibv_mr *ma, *mb;
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+	double end;
+	int n;
+
+	pair_make(a, b, &how);
+	ma = ibv_reg_mr(a->pd, from, size, 0);
+	mb = ibv_reg_mr(b->pd, to, size, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	need(ma && mb);
+	fill(from, piece, 1);
+	sge = (struct ibv_sge){ (uintptr_t)from, size, ma->lkey };
+	wr = send_wr(IBV_WR_RDMA_WRITE_WITH_IMM, 1, &sge, 1, NULL, 0);
+	wr.wr.rdma.remote_addr = (uintptr_t)to;
+	wr.wr.rdma.rkey = mb->rkey;
+	post_recv(b, 2, 0, 0);
+	post_wr(a, &wr);
+	/* 4 MiB a second at least */
+	end = seconds() + 20 + size / MI / 4;
+	while (!(n = ibv_poll_cq(b->rcq, 1, &wc)) && seconds() < end)
+		usleep(1000);
+	need(n == 1);
+	need(wc.wr_id == 2 && wc.status == IBV_WC_SUCCESS && wc.byte_len == size);
+	want_wc(a->scq, 1, IBV_WC_SUCCESS);
+	need(same(to, piece, 1));
+	verb(ibv_dereg_mr(ma));
+	verb(ibv_dereg_mr(mb));
+	pair_unmake(a, b);
+	munmap(from, size);
+	munmap(to, size);
+}
+
 /* ARGUMENT: messages. Many at once in both directions, all kinds mixed. */
 static void test_mixed(struct end *a, struct end *b, const char *arg)
 {
@@ -252,8 +308,8 @@ static void test_mixed(struct end *a, struct end *b, const char *arg)
 /* The data of an inline WR is taken when it is posted. */
 static void test_inline(struct end *a, struct end *b, const char *arg)
 {
-	const struct how how = { .inline_data = 96 };
-	static const int sizes[] = { 0, 1, 17, 64, 95, 96 };
+	const struct how how = { .inline_data = 512 };
+	static const int sizes[] = { 0, 1, 17, 64, 95, 96, 511, 512 };
 	size_t i;
 
 	(void)arg;
@@ -269,10 +325,10 @@ static void test_inline(struct end *a, struct end *b, const char *arg)
 		wr.send_flags |= IBV_SEND_INLINE;
 		fill(a->buf, sge[0].length, i);
 		fill(a->buf + 500, sge[1].length, i + sge[0].length);
-		memset(b->buf, GUARD, 200);
+		memset(b->buf, GUARD, 1000);
 		/* a WRITE first, so that the SEND waits a little */
 		post_send(a, IBV_WR_RDMA_WRITE, 100, 1000, 100000, b);
-		post_recv(b, i, 0, 200);
+		post_recv(b, i, 0, 1000);
 		post_wr(a, &wr);
 		memset(a->buf, 0, 1000);
 		want_wc(a->scq, 100, IBV_WC_SUCCESS);
@@ -624,6 +680,7 @@ const struct test data_tests[] = {
 	{ "exchange", test_exchange },
 	{ "sizes", test_sizes },
 	{ "large", test_large },
+	{ "long_message", test_long_message },
 	{ "mixed", test_mixed },
 	{ "inline", test_inline },
 	{ "psn_wrap", test_psn_wrap },

@@ -178,6 +178,172 @@ static void test_local_protection(struct end *a, struct end *b, const char *arg)
 	}
 }
 
+/* To a datagram QP with an AH, to others without. */
+static void send_by(struct end *a, const struct end *b, struct ibv_ah *ah,
+		    enum ibv_wr_opcode op, unsigned int flags, uint64_t id, struct ibv_sge sge)
+{
+	struct ibv_send_wr wr = send_wr(op, id, &sge, 1, b, 0);
+
+	wr.send_flags |= flags;
+	if (op == IBV_WR_ATOMIC_CMP_AND_SWP || op == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		wr.wr.atomic.remote_addr = (uintptr_t)b->buf;
+		wr.wr.atomic.rkey = b->mr->rkey;
+	}
+	if (ah && op == IBV_WR_SEND) {
+		wr.wr.ud.ah = ah;
+		wr.wr.ud.remote_qpn = b->qp->qp_num;
+		wr.wr.ud.remote_qkey = QKEY;
+	}
+	post_wr(a, &wr);
+}
+
+static void message_passes(struct end *a, struct end *b, struct ibv_ah *ah, uint64_t id)
+{
+	size_t grh = ah ? GRH : 0;
+
+	fill(a->buf, 100, id);
+	post_recv(b, id, 1000, 100 + grh);
+	send_by(a, b, ah, IBV_WR_SEND, 0, id, sge_at(a, 0, 100));
+	want_wc(a->scq, id, IBV_WC_SUCCESS);
+	want_wc(b->rcq, id, IBV_WC_SUCCESS);
+	need(same(b->buf + 1000 + grh, 100, id));
+	memset(b->buf, GUARD, b->size);
+}
+
+/*
+ * What a send queue cannot do ends it: RC in ERR; UC and UD in SQE, where they still
+ * receive, and from where they come back.
+ */
+static void sq_fails(struct end *a, struct end *b, enum ibv_qp_type type,
+		     enum ibv_wr_opcode op, unsigned int flags, enum ibv_wc_status status)
+{
+	const struct how how = { .type = type, .size = 65536, .inline_data = 64 };
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .cur_qp_state = IBV_QPS_SQE };
+	struct ibv_ah *to_b = NULL, *to_a = NULL;
+	struct ibv_sge sge;
+
+	pair_make(a, b, &how);
+	if (type == IBV_QPT_UD) {
+		to_b = end_ah(a, b);
+		to_a = end_ah(b, a);
+	}
+	sge = sge_at(a, 0, status == IBV_WC_LOC_LEN_ERR ? 10000 : 8);
+	if (status == IBV_WC_LOC_PROT_ERR)
+		sge.lkey ^= 0x100;
+	memset(b->buf, GUARD, b->size);
+	message_passes(a, b, to_b, 1);
+	post_recv(b, 10, 0, 100);
+	send_by(a, b, to_b, op, flags, 2, sge);
+	send_by(a, b, to_b, IBV_WR_SEND, 0, 3, sge_at(a, 0, 8));
+	want_wc(a->scq, 2, status);
+	want_wc(a->scq, 3, IBV_WC_WR_FLUSH_ERR);
+	need(end_get_state(a) == (type == IBV_QPT_RC ? IBV_QPS_ERR : IBV_QPS_SQE));
+	need(all_guard(b));
+	if (type != IBV_QPT_RC) {
+		memset(a->buf, GUARD, a->size);
+		message_passes(b, a, to_a, 4);
+		send_by(a, b, to_b, IBV_WR_SEND, 0, 5, sge_at(a, 0, 8));
+		want_wc(a->scq, 5, IBV_WC_WR_FLUSH_ERR);
+		need(end_get_state(a) == IBV_QPS_SQE);
+		verb(ibv_modify_qp(a->qp, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE));
+		need(end_get_state(a) == IBV_QPS_RTS);
+		/* the receive that nothing has come for */
+		send_by(a, b, to_b, IBV_WR_SEND, 0, 6, sge_at(a, 0, 8));
+		want_wc(a->scq, 6, IBV_WC_SUCCESS);
+		want_wc(b->rcq, 10, IBV_WC_SUCCESS);
+		message_passes(a, b, to_b, 7);
+	}
+	need(end_get_state(b) == IBV_QPS_RTS);
+	no_wc(b->rcq, 0);
+	if (to_b)
+		verb(ibv_destroy_ah(to_b));
+	if (to_a)
+		verb(ibv_destroy_ah(to_a));
+	pair_unmake(a, b);
+}
+
+/* What a QP of that type does not do, where the library lets it through. */
+static void test_wrong_operation(struct end *a, struct end *b, const char *arg)
+{
+	static const struct {
+		enum ibv_qp_type	type;
+		enum ibv_wr_opcode	op;
+		unsigned int		flags;
+	} cases[] = {
+		{ IBV_QPT_RC, IBV_WR_TSO, 0 },
+		{ IBV_QPT_RC, IBV_WR_DRIVER1, 0 },
+		{ IBV_QPT_RC, 99, 0 },
+		{ IBV_QPT_RC, IBV_WR_RDMA_READ, IBV_SEND_INLINE },
+		{ IBV_QPT_RC, IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_SEND_INLINE },
+		{ IBV_QPT_UC, IBV_WR_RDMA_READ, 0 },
+		{ IBV_QPT_UC, IBV_WR_ATOMIC_CMP_AND_SWP, 0 },
+		{ IBV_QPT_UC, IBV_WR_ATOMIC_FETCH_AND_ADD, 0 },
+		{ IBV_QPT_UC, IBV_WR_SEND_WITH_INV, 0 },
+		{ IBV_QPT_UC, IBV_WR_TSO, 0 },
+		{ IBV_QPT_UD, IBV_WR_RDMA_WRITE, 0 },
+		{ IBV_QPT_UD, IBV_WR_RDMA_WRITE, IBV_SEND_INLINE },
+		{ IBV_QPT_UD, IBV_WR_RDMA_WRITE_WITH_IMM, 0 },
+		{ IBV_QPT_UD, IBV_WR_RDMA_READ, 0 },
+		{ IBV_QPT_UD, IBV_WR_ATOMIC_CMP_AND_SWP, 0 },
+		{ IBV_QPT_UD, IBV_WR_ATOMIC_FETCH_AND_ADD, 0 },
+		{ IBV_QPT_UD, IBV_WR_SEND_WITH_INV, 0 },
+		{ IBV_QPT_UD, IBV_WR_LOCAL_INV, 0 },
+		{ IBV_QPT_UD, IBV_WR_TSO, 0 },
+	};
+	size_t i;
+
+	(void)arg;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		printf("QP type %d, operation %d, flags %#x\n", cases[i].type, cases[i].op,
+		       cases[i].flags);
+		sq_fails(a, b, cases[i].type, cases[i].op, cases[i].flags, IBV_WC_LOC_QP_OP_ERR);
+	}
+}
+
+static void test_sqe(struct end *a, struct end *b, const char *arg)
+{
+	(void)arg;
+	puts("UC, bad lkey");
+	sq_fails(a, b, IBV_QPT_UC, IBV_WR_RDMA_WRITE, 0, IBV_WC_LOC_PROT_ERR);
+	puts("UD, bad lkey");
+	sq_fails(a, b, IBV_QPT_UD, IBV_WR_SEND, 0, IBV_WC_LOC_PROT_ERR);
+	puts("UD, longer than the MTU");
+	sq_fails(a, b, IBV_QPT_UD, IBV_WR_SEND, 0, IBV_WC_LOC_LEN_ERR);
+}
+
+/* A message has 2^31 bytes at most. */
+static void test_too_long(struct end *a, struct end *b, const char *arg)
+{
+	static const enum ibv_wr_opcode op[] = {
+		IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ
+	};
+	const struct how how = { .size = 65536 };
+	uint32_t more;
+	size_t i;
+
+	(void)arg;
+	for (i = 0; i < 2 * ARRAY_SIZE(op); i++) {
+		more = i % 2;
+		printf("operation %d, 2^31 + %u bytes\n", op[i / 2], more);
+		pair_make(a, b, &how);
+		memset(b->buf, GUARD, b->size);
+		struct ibv_sge sge[3] = {
+			{ (uintptr_t)a->buf, 1U << 30, a->mr->lkey },
+			{ (uintptr_t)a->buf, 1U << 30, a->mr->lkey },
+			{ (uintptr_t)a->buf, more, a->mr->lkey },
+		};
+		struct ibv_send_wr wr = send_wr(op[i / 2], 1, sge, 2 + more, b, 0);
+
+		post_recv(b, 2, 0, 100);
+		post_wr(a, &wr);
+		/* the longest gets as far as the check of its memory */
+		want_wc(a->scq, 1, more ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_PROT_ERR);
+		want_flushed(a, 3);
+		need(all_guard(b));
+		pair_unmake(a, b);
+	}
+}
+
 /* The MR goes between two accesses. */
 static void test_deregistered(struct end *a, struct end *b, const char *arg)
 {
@@ -454,6 +620,9 @@ const struct test error_tests[] = {
 	{ "qp_access", test_qp_access },
 	{ "short_receive", test_short_receive },
 	{ "local_protection", test_local_protection },
+	{ "wrong_operation", test_wrong_operation },
+	{ "sqe", test_sqe },
+	{ "too_long", test_too_long },
 	{ "deregistered", test_deregistered },
 	{ "rnr_exceeded", test_rnr_exceeded },
 	{ "rnr_recovers", test_rnr_recovers },

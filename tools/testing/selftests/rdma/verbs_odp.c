@@ -268,12 +268,17 @@ static void test_odp_prefetch(struct end *e, struct end *unused, const char *arg
 {
 	const struct how how = { .mr_access = ACCESS };
 	const struct how pinned = { };
-	struct ibv_mr *read_only;
+	struct ibv_pd *pd = ibv_alloc_pd(e->ctx);
+	struct ibv_mr *read_only, *foreign;
+	struct ibv_mw *window;
 	struct ibv_sge sge;
 
 	(void)unused;
 	(void)arg;
 	end_make(e, &how);
+	foreign = ibv_reg_mr(pd, e->buf, e->size, ACCESS);
+	window = ibv_alloc_mw(e->pd, IBV_MW_TYPE_2);
+	need(foreign && window);
 	discard(e);
 	sge = sge_at(e, 100, 64 * KI);
 	verb(advise(e, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT, &sge));
@@ -285,6 +290,14 @@ static void test_odp_prefetch(struct end *e, struct end *unused, const char *arg
 
 	sge.lkey ^= 1;
 	need(advise(e, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH, &sge) == ENOENT);
+	sge.lkey = window->rkey;
+	need(advise(e, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH, &sge) == EINVAL);
+	sge.lkey = foreign->lkey;
+	need(advise(e, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH, &sge) == EPERM);
+	verb(ibv_dereg_mr(foreign));
+	need(advise(e, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH, &sge) == ENOENT);
+	verb(ibv_dealloc_pd(pd));
+	verb(ibv_dealloc_mw(window));
 	sge = sge_at(e, e->size - 10, 11);
 	need(advise(e, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH, &sge) == EFAULT);
 	sge = sge_at(e, 0, 8);

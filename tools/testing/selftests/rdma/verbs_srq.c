@@ -96,7 +96,7 @@ static void hub_unmake(struct hub *h)
 static void hub_send(struct hub *h, int i, uint32_t seq, size_t len)
 {
 	struct end *e = &h->from[i];
-	uint8_t *data = e->buf + seq % 4 * SLOT;
+	uint8_t *data = e->buf + seq % 8 * SLOT;
 
 	fill(data, len, i * 1000 + seq);
 	post_send(e, IBV_WR_SEND, seq, data - e->buf, len, NULL);
@@ -343,6 +343,104 @@ static void test_srq_error_in_message(struct end *a, struct end *b, const char *
 	}
 }
 
+/* Fills the SRQ. */
+static void hub_post_all(struct hub *h, int slots)
+{
+	struct ibv_recv_wr wr = { }, *bad;
+	int i;
+
+	for (i = 0; i < slots; i++)
+		hub_post(h, i);
+	need(ibv_post_srq_recv(h->srq, &wr, &bad) == ENOMEM);
+}
+
+/* Until the senders know that @all messages have arrived; @sent: of each. */
+static void hub_wait_sent(struct hub *h, uint32_t *sent, uint32_t all)
+{
+	double end = seconds() + 20;
+	uint32_t n = 0;
+	struct ibv_wc wc;
+	int i;
+
+	for (i = 0; i < h->num; i++)
+		n += sent[i];
+	while (n < all) {
+		need(seconds() < end);
+		for (i = 0; i < h->num; i++) {
+			if (ibv_poll_cq(h->from[i].scq, 1, &wc) <= 0)
+				continue;
+			need(wc.status == IBV_WC_SUCCESS && wc.wr_id == sent[i]);
+			sent[i]++;
+			n++;
+		}
+	}
+}
+
+/*
+ * Several QPs use up the SRQ and fill the CQ to its last entry: nothing is lost. One
+ * completion more, and the QP that it is of fails, with one event, and the CQ with one;
+ * what is in the CQ stays, and the others go on when there is room.
+ */
+static void test_srq_cq_full(struct end *a, struct end *b, const char *arg)
+{
+	enum { SLOTS = 63, EACH = 8 };		/* one slot of each ring stays empty */
+	const struct how how = { .rnr_timer = 1 };
+	uint32_t seq[NR_QPS] = { }, sent[NR_QPS] = { };
+	int i, n, cq_errors = 0, failed = -1;
+	struct ibv_async_event event;
+	struct hub h;
+	double end;
+
+	(void)arg;
+	hub_make(&h, a, b, NR_QPS, SLOTS, &how);
+	hub_post_all(&h, SLOTS);
+	verb(ibv_resize_cq(h.cq, SLOTS));
+	need(h.cq->cqe == SLOTS);
+	for (n = 0; n < NR_QPS * EACH; n++)
+		hub_send(&h, n % NR_QPS, n / NR_QPS, hub_len(n % NR_QPS, n / NR_QPS));
+	/* one finds no WQE */
+	hub_wait_sent(&h, sent, SLOTS);
+	need(count_events(b, IBV_EVENT_CQ_ERR, 50) == 0);
+	for (n = 0; n < SLOTS; n++)
+		hub_recv(&h, seq);
+	no_wc(h.cq, 0);
+	hub_post(&h, 0);
+	hub_recv(&h, seq);
+	hub_wait_sent(&h, sent, NR_QPS * EACH);
+
+	/* full again, and one more */
+	hub_post_all(&h, SLOTS);
+	for (n = 0; n < NR_QPS * EACH; n++)
+		hub_send(&h, n % NR_QPS, EACH + n / NR_QPS,
+			 hub_len(n % NR_QPS, EACH + n / NR_QPS));
+	hub_wait_sent(&h, sent, NR_QPS * EACH + SLOTS);
+	hub_post(&h, SLOTS);
+	for (end = seconds() + 5; (failed < 0 || !cq_errors) && seconds() < end;) {
+		if (ibv_get_async_event(b->ctx, &event)) {
+			usleep(2000);
+			continue;
+		}
+		if (event.event_type == IBV_EVENT_QP_FATAL) {
+			need(failed < 0);
+			failed = hub_qp(&h, event.element.qp->qp_num);
+		}
+		cq_errors += event.event_type == IBV_EVENT_CQ_ERR;
+		ibv_ack_async_event(&event);
+	}
+	need(failed >= 0 && cq_errors == 1);
+	need(count_events(b, IBV_EVENT_QP_LAST_WQE_REACHED, 50) <= 1);
+	for (n = 0; n < SLOTS; n++)
+		hub_recv(&h, seq);
+	for (i = 0; i < NR_QPS; i++) {
+		need(end_get_state(&h.to[i]) == (i == failed ? IBV_QPS_ERR : IBV_QPS_RTS));
+		need(seq[i] == 2 * EACH - (i == failed));
+	}
+	hub_post(&h, 0);
+	hub_send(&h, !failed, seq[!failed], hub_len(!failed, seq[!failed]));
+	hub_recv(&h, seq);
+	hub_unmake(&h);
+}
+
 static void test_srq_ud(struct end *a, struct end *b, const char *arg)
 {
 	const struct how how = { .type = IBV_QPT_UD };
@@ -580,14 +678,45 @@ static void all_rings(struct ring *list, int max)
 #define SLOTS		384
 #define NUM_SGE		24	/* in struct rxe_recv_wqe */
 
+/* The SRQ has failed: it says so once, and each of its QPs does. */
+static void want_broken(struct end *e, int qps)
+{
+	static const enum ibv_event_type types[] = {
+		IBV_EVENT_SRQ_ERR, IBV_EVENT_QP_FATAL, IBV_EVENT_QP_LAST_WQE_REACHED,
+	};
+	const int all[] = { 1, qps, qps };
+	struct ibv_async_event event;
+	double end = seconds() + 5;
+	int n[ARRAY_SIZE(types)] = { };
+	bool done = false;
+	size_t i;
+
+	while (seconds() < end) {
+		if (ibv_get_async_event(e->ctx, &event)) {
+			usleep(2000);
+			continue;
+		}
+		for (i = 0; i < ARRAY_SIZE(types); i++)
+			n[i] += event.event_type == types[i];
+		ibv_ack_async_event(&event);
+		if (!done && !memcmp(n, all, sizeof(n))) {
+			done = true;
+			end = seconds() + 0.1;
+		}
+	}
+	for (i = 0; i < ARRAY_SIZE(types); i++)
+		if (n[i] != all[i])
+			die("%d events '%s', not %d", n[i], ibv_event_type_str(types[i]), all[i]);
+}
+
 /* A process that writes nonsense into the ring: its own QPs fail, and nothing else. */
 static void test_srq_hostile(struct end *a, struct end *b, const char *arg)
 {
-	const struct how how = { .timeout = 10, .retry = 1, .rnr_timer = 1, .rnr_retry = 1 };
+	const struct how how = { .rnr_timer = 1, .rnr_retry = 1 };
 	struct ring before[64], ring;
 	struct ibv_srq *srq;
 	struct ibv_wc wc;
-	struct end ea = *a, eb = *b;
+	struct end ea = *a, eb = *b, other_a = *a, other_b = *b;
 	struct how rhow = how;
 	struct ibv_pd *pd = ibv_alloc_pd(b->ctx);
 	struct ibv_recv_wr wr = { }, *bad;
@@ -606,6 +735,9 @@ static void test_srq_hostile(struct end *a, struct end *b, const char *arg)
 		end_make(&ea, &how);
 		end_make(&eb, &rhow);
 		pair_connect(&ea, &eb, &how);
+		end_make(&other_a, &how);
+		end_make(&other_b, &rhow);
+		pair_connect(&other_a, &other_b, &how);
 		for (i = 0; i < 4; i++)
 			verb(ibv_post_srq_recv(srq, &wr, &bad));
 		switch (kind) {
@@ -633,8 +765,12 @@ static void test_srq_hostile(struct end *a, struct end *b, const char *arg)
 		need(wc.wr_id == 1);
 		if (kind == 0 || kind == 1 || kind == 4) {
 			need(wc.status == IBV_WC_REM_OP_ERR);
-			want_event(b, IBV_EVENT_SRQ_ERR);
+			need(end_get_state(&other_b) == IBV_QPS_RTS);
+			post_send(&other_a, IBV_WR_SEND, 3, 0, 0, NULL);
+			want_wc(other_a.scq, 3, IBV_WC_REM_OP_ERR);
+			want_broken(b, 2);
 			need(end_get_state(&eb) == IBV_QPS_ERR);
+			need(end_get_state(&other_b) == IBV_QPS_ERR);
 		} else if (kind == 2) {
 			need(wc.status == IBV_WC_REM_OP_ERR);
 			wc = wait_wc(eb.rcq);
@@ -646,6 +782,7 @@ static void test_srq_hostile(struct end *a, struct end *b, const char *arg)
 		while (poll_event(b, IBV_EVENT_DEVICE_FATAL, 20))
 			die("the device failed");
 		pair_unmake(&ea, &eb);
+		pair_unmake(&other_a, &other_b);
 		verb(ibv_destroy_srq(srq));
 	}
 	verb(ibv_dealloc_pd(pd));
@@ -773,6 +910,7 @@ const struct test srq_tests[] = {
 	{ "srq_limit", test_srq_limit },
 	{ "srq_last_wqe", test_srq_last_wqe },
 	{ "srq_error_in_message", test_srq_error_in_message },
+	{ "srq_cq_full", test_srq_cq_full },
 	{ "srq_ud", test_srq_ud },
 	{ "srq_resize", test_srq_resize },
 	{ "srq_errors", test_srq_errors },

@@ -71,10 +71,18 @@ has_messages()
 	[ "$(grep -c '32 bytes from QPN 119' "$tmp/listen")" -eq "$messages" ]
 }
 
+# Which counter has all packets of a kind, if one does
+declare -A counted_as=([icrc]=drop_icrc [fragments]=drop_ip)
+
+counter_is()
+{
+	[ "$(counter "$1" "$2")" = "$3" ]
+}
+
 # hostile KIND IPv4|IPv6 TARGET [COUNT]: all of them are dropped
 hostile()
 {
-	local from=$stranger4 to=$ip1 qpn dropped sent
+	local from=$stranger4 to=$ip1 qpn dropped sent name=${counted_as[$1]-} before csum
 
 	if [ "$2" = IPv6 ]; then
 		have_ipv6 || { skip "this kernel has no IPv6"; return; }
@@ -87,12 +95,17 @@ hostile()
 	GSI) qpn=1 ;;
 	nobody) qpn=$((rc_qpn ^ 0x800000)) ;;
 	esac
-	dropped=$(drops "$link1")
+	dropped=$(drops "$link1") csum=$(counter "$link1" drop_csum)
+	[ -z "$name" ] || before=$(counter "$link1" "$name")
 	sent=$(in_ns "$ns2" "$here/packets" "$1" "$from" "$to" "$qpn" ${4:+"$4"}) || {
 		fail "cannot send"
 		return
 	}
 	still_working
+	[ -z "$name" ] || check poll_until 5 counter_is "$link1" "$name" $((before + sent)) ||
+		diag "$name: $(($(counter "$link1" "$name") - before)) of $sent"
+	# each bit of it
+	[ "$1" != ip ] || check poll_until 5 counter_is "$link1" drop_csum $((csum + 16))
 	# UDP drops some of them before the driver: checksums, lengths, when its
 	# socket is full
 	[ "$1" != ip ] || sent=20
@@ -151,6 +164,8 @@ begin
 run_tests \
 	"valid_datagram IPv4" \
 	"valid_datagram IPv6" \
+	"hostile icrc IPv4 UD" \
+	"hostile icrc IPv6 UD" \
 	"hostile short IPv4 RC" \
 	"hostile short IPv6 RC" \
 	"hostile opcodes IPv4 RC" \
@@ -163,6 +178,8 @@ run_tests \
 	"hostile random IPv4 RC 3000" \
 	"hostile random IPv6 INIT 1000" \
 	"hostile ip IPv4 UD" \
+	"hostile fragments IPv4 UD" \
+	"hostile fragments IPv6 UD" \
 	"valid_datagram IPv4" \
 	stop_others \
 	"product IPv4 idle" "product IPv6 idle" \

@@ -249,11 +249,60 @@ static void test_await_refusal(struct end *a, struct end *b, const char *arg)
 	pair_unmake(a, b);
 }
 
+/*
+ * A request of the first device that its peer, which is not connected, does not answer.
+ * ARGUMENT: send, read, atomic, of eight bytes, or long, a READ of two packets. Prints
+ * "ready QPN", and how the request was completed. An answer has bytes of ANSWER; nothing
+ * is written behind what was asked for.
+ */
+static void test_await_response(struct end *a, struct end *b, const char *arg)
+{
+	enum { OFF = 4096, ANSWER = 0x3c, NEVER = 31 };
+	const struct how how = { .size = 65536, .mtu = IBV_MTU_256, .timeout = NEVER };
+	size_t i, len = strcmp(arg, "long") ? 8 : 256 + 8;
+	struct ibv_wc wc;
+	bool answered;
+
+	end_make(a, &how);
+	end_make(b, &how);
+	end_init(a);
+	end_init(b);
+	end_rtr(a, b, &how);
+	end_rts(a, &how);
+	memset(a->buf, GUARD, a->size);
+	if (!strcmp(arg, "atomic")) {
+		struct ibv_sge sge = sge_at(a, OFF, len);
+		struct ibv_send_wr wr = send_wr(IBV_WR_ATOMIC_FETCH_AND_ADD, 1, &sge, 1, NULL, 0);
+
+		wr.wr.atomic.remote_addr = (uintptr_t)b->buf;
+		wr.wr.atomic.rkey = b->mr->rkey;
+		post_wr(a, &wr);
+	} else {
+		post_send(a, strcmp(arg, "send") ? IBV_WR_RDMA_READ : IBV_WR_SEND, 1, OFF, len, b);
+	}
+	printf("ready %u\n", a->qp->qp_num);
+	wc = wait_wc(a->scq);
+	printf("completed: %s\n", ibv_wc_status_str(wc.status));
+	answered = wc.status == IBV_WC_SUCCESS && strcmp(arg, "send");
+	for (i = 0; i < a->size; i++) {
+		bool within = i >= OFF && i < OFF + len;
+
+		if (within && !answered && !strcmp(arg, "long"))	/* in part */
+			need(a->buf[i] == GUARD || (a->buf[i] == ANSWER && i < OFF + 256));
+		else
+			need(a->buf[i] == (within && answered ? ANSWER : GUARD));
+	}
+	need(end_get_state(a) == (wc.status == IBV_WC_SUCCESS ? IBV_QPS_RTS : IBV_QPS_ERR));
+	end_unmake(a);
+	end_unmake(b);
+}
+
 const struct test process_tests[] = {
 	{ "hold", test_hold, true },
 	{ "stream", test_stream },
 	{ "unanswered", test_unanswered },
 	{ "await_refusal", test_await_refusal },
+	{ "await_response", test_await_response },
 	{ "listen", test_listen, true },
 	{ "try_gid", test_try_gid, true },
 	{ }

@@ -18,6 +18,10 @@
  *             ICRC valid for who overlooks these; parts that make no whole are not
  *             counted
  *
+ * packets token SOURCE DESTINATION QPN PSN TOKEN [bare]
+ *
+ * One RC SEND of eight bytes with an ICRC token (IPv4), under a UDP checksum or, bare, none.
+ *
  * packets product DEVICE MAC STRANGER PEER DESTINATION COUNT SEED ADDRESS RKEY QPN QPN...
  *
  * COUNT packets at random out of the product of all opcodes, truncations, lengths that
@@ -47,6 +51,7 @@
 #define MAX_LEN		2048
 #define MAX_HEX		512
 
+#define RC_SEND_ONLY	0x04
 #define UD_SEND_ONLY	0x64
 #define QKEY		0x11111111
 
@@ -142,7 +147,8 @@ void put_icrc(uint8_t *ip, size_t ip_len, uint8_t *udp, size_t len)
 /* What ip_frame() needs beyond the payload */
 struct lie {
 	int	udp_len;	/* added to the UDP length */
-	int	checksum;	/* a wrong UDP checksum */
+	bool	summed;		/* with a UDP checksum */
+	int	checksum;	/* bits of it that are wrong */
 	int	options;	/* bytes of IP options */
 	int	cut;		/* bytes missing at the end of the IP packet */
 };
@@ -202,7 +208,7 @@ static size_t ip_frame(uint8_t *frame, const uint8_t *payload, size_t len, bool 
 	if (icrc && len >= ICRC)
 		put_icrc(frame, 20, udp, len);
 	*(uint16_t *)(frame + 2) = htons(ip_len + 8 + len - lie->cut);
-	if (lie->checksum) {
+	if (lie->summed) {
 		s = sum(frame + 12, 8, IPPROTO_UDP + 8 + len);
 		s = sum(udp, 8 + len, s);
 		while (s >> 16)
@@ -284,6 +290,21 @@ static void send_request(uint32_t qpn, uint8_t opcode, const char *hex, uint32_t
 		p[len++] = byte;
 	memset(p + len, 0, ICRC);
 	send_packet(p, len + ICRC, true);
+}
+
+static void send_token(uint32_t qpn, uint32_t psn, uint32_t token, bool bare)
+{
+	const struct lie lie = { .summed = !bare };
+	uint8_t p[BTH + 8 + ICRC], frame[128], *last = p + BTH + 8;
+	int i;
+
+	bth(p, RC_SEND_ONLY, qpn, psn);
+	memset(p + BTH, 0x3c, 8);
+	/* rxe_token_field() */
+	token ^= psn * 0x9e3779b1;
+	for (i = 0; i < ICRC; i++)
+		last[i] = token >> 8 * i;
+	send_raw(frame, ip_frame(frame, p, sizeof(p), false, &lie));
 }
 
 static size_t ud_send(uint8_t *p, uint32_t qpn)
@@ -418,7 +439,7 @@ static void send_ip(uint32_t qpn)
 		send_raw(frame, ip_frame(frame, p, len, true, &lie));
 	}
 	for (i = 1; i < 0x10000; i <<= 1) {
-		lie = (struct lie){ .checksum = i };
+		lie = (struct lie){ .summed = true, .checksum = i };
 		send_raw(frame, ip_frame(frame, p, len, true, &lie));
 	}
 }
@@ -576,6 +597,8 @@ int main(int argc, char **argv)
 	} else if (!strcmp(kind, "request") && argc >= 7) {
 		send_request(qpn, strtoul(argv[5], NULL, 0), argv[6],
 			     argc > 7 ? strtoul(argv[7], NULL, 0) : 0x123456);
+	} else if (!strcmp(kind, "token") && argc >= 7 && family == AF_INET) {
+		send_token(qpn, strtoul(argv[5], NULL, 0), strtoul(argv[6], NULL, 0), argc > 7);
 	} else if (!strcmp(kind, "short")) {
 		send_short(qpn);
 	} else if (!strcmp(kind, "opcodes")) {

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -297,12 +298,58 @@ static void test_await_response(struct end *a, struct end *b, const char *arg)
 	end_unmake(b);
 }
 
+static void exchange_small(struct end *from, struct end *to)
+{
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		post_recv(to, i, 0, 8);
+		post_send(from, IBV_WR_SEND, i, 0, 8, NULL);
+		want_wc(from->scq, i, IBV_WC_SUCCESS);
+		want_wc(to->rcq, i, IBV_WC_SUCCESS);
+	}
+}
+
+/*
+ * Two connections that have sent messages of eight bytes, and rest.  Prints "ready QPN QPN"
+ * of the first device.  On SIGUSR1 the first one is connected anew, with the same PSNs,
+ * sends again, and "again" is printed.
+ */
+static void test_proven_pairs(struct end *a, struct end *b, const char *arg)
+{
+	const struct how how = { .size = 65536 };
+	struct end a2 = *a, b2 = *b;
+	sigset_t set;
+	int sig;
+
+	(void)arg;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	need(!sigprocmask(SIG_BLOCK, &set, NULL));
+	pair_make(a, b, &how);
+	pair_make(&a2, &b2, &how);
+	exchange_small(a, b);
+	exchange_small(b, a);
+	exchange_small(&a2, &b2);
+	exchange_small(&b2, &a2);
+	printf("ready %u %u\n", a->qp->qp_num, a2.qp->qp_num);
+	while (!sigwait(&set, &sig)) {
+		end_state(a, IBV_QPS_RESET);
+		end_state(b, IBV_QPS_RESET);
+		pair_connect(a, b, &how);
+		exchange_small(a, b);
+		exchange_small(b, a);
+		puts("again");
+	}
+}
+
 const struct test process_tests[] = {
 	{ "hold", test_hold, true },
 	{ "stream", test_stream },
 	{ "unanswered", test_unanswered },
 	{ "await_refusal", test_await_refusal },
 	{ "await_response", test_await_response },
+	{ "proven_pairs", test_proven_pairs },
 	{ "listen", test_listen, true },
 	{ "try_gid", test_try_gid, true },
 	{ }

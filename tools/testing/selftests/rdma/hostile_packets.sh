@@ -113,6 +113,45 @@ hostile()
 		diag "$(($(drops "$link1") - dropped)) of $sent dropped"
 }
 
+# A flood for a QP whose responder waits, for a page of a file system that is frozen: its
+# queue takes two MiB, no more, and others go on. Once it can, it receives.
+queue_is_bounded()
+{
+	local image=$tmp/image out=$tmp/frozen flood=5000 before qpn
+
+	command -v mkfs.ext4 >/dev/null && command -v unshare >/dev/null || {
+		skip "no mkfs.ext4 or unshare"
+		return
+	}
+	modprobe -q -a loop ext4
+	mkdir "$tmp/mnt" && truncate -s 8M "$image" && check mkfs.ext4 -q -F "$image" || return
+	# shellcheck disable=SC2016 # for the inner shell
+	start '' "$out" 60 unshare -m sh -c 'mount -o loop "$1" "$2" || exit; shift 2; exec "$@"' sh \
+		"$image" "$tmp/mnt" "$here/verbs" frozen_page "$link1" "$gid1" "$tmp/mnt/file"
+	poll_until 20 has_or_ended "$out" ready "$started"
+	if file_has "$out" "^mount:"; then
+		skip "cannot mount an image: $(head -n 1 "$out")"
+		return
+	fi
+	qpn=$(sed -n 's/^ready //p' "$out")
+	[ -n "$qpn" ] || { fail "not ready"; diag_file "$out"; return; }
+	before=$(counter "$link1" drop_queue)
+	check in_ns "$ns2" "$here/packets" valid "$stranger4" "$ip1" "$qpn" "$flood"
+	# none takes less than 512 bytes
+	check poll_until 10 counter_above "$link1" drop_queue $((before + flood - 4097)) ||
+		diag "$(counter "$link1" drop_queue) of $flood"
+	diag "$(($(counter "$link1" drop_queue) - before)) of $flood did not fit"
+	still_working
+	kill -USR1 "$(pgrep -P "$started")"
+	check ends "$started" 30 || diag_file "$out"
+	check file_has "$out" "^received 64" || diag_file "$out"
+}
+
+has_or_ended()
+{
+	file_has "$1" "$2" || ended "$3"
+}
+
 packets=${RDMA_TEST_PACKETS:-20000}
 seed=${RDMA_TEST_SEED:-$((SRANDOM % 1000000))}
 
@@ -123,7 +162,7 @@ start_targets()
 	targets_pid=$started
 	check poll_until 20 file_has "$tmp/targets" ready || { diag_file "$tmp/targets"; return 1; }
 	read -r -a targets < <(sed -n 's/^ready //p' "$tmp/targets")
-	equal 8 ${#targets[@]} "words about the targets"
+	equal 9 ${#targets[@]} "words about the targets"
 }
 
 # product IPv4|IPv6 idle|traffic: a quarter of the packets each
@@ -151,6 +190,7 @@ product()
 		diag "$(($(drops "$link1") - dropped)) of $sent dropped"
 	diag "$(($(drops "$link1") - dropped)) of $sent dropped"
 	ends_intact "$targets_pid" "$tmp/targets"
+	diag "$(grep answered "$tmp/targets")"
 	[ "$2" = idle ] || ends_intact
 }
 
@@ -181,6 +221,7 @@ run_tests \
 	"hostile fragments IPv4 UD" \
 	"hostile fragments IPv6 UD" \
 	"valid_datagram IPv4" \
+	queue_is_bounded \
 	stop_others \
 	"product IPv4 idle" "product IPv6 idle" \
 	"product IPv4 traffic" "product IPv6 traffic"

@@ -6,8 +6,8 @@
  * Sends RoCEv2 packets that nobody should send.  SOURCE is an address of this
  * host; both are IPv4 or both IPv6 addresses.  It prints how many it has sent.
  *
- *   valid     one correct UD SEND of 32 bytes, Q_Key 0x11111111
- *   icrc      32 of these, each with another bit of the ICRC wrong
+ *   valid     COUNT or one correct UD SENDs of 32 bytes, Q_Key 0x11111111
+ *   icrc      32 of it, each with another bit of the ICRC wrong
  *   short     every length from 0 to 64, opcode 0xff and others, no valid ICRC
  *   opcodes   every opcode with every length up to 64, ICRC valid
  *   fields    pad counts, versions, P_Keys, PSNs, Q_Keys that do not fit
@@ -591,7 +591,10 @@ int main(int argc, char **argv)
 	open_socket(argv[2], argv[3]);
 	qpn = strtoul(argv[4], NULL, 0);
 	if (!strcmp(kind, "valid")) {
-		send_packet(p, ud_send(p, qpn), true);
+		long count = argc > 5 ? atol(argv[5]) : 1;
+
+		while (count--)
+			send_packet(p, ud_send(p, qpn), true);
 	} else if (!strcmp(kind, "icrc")) {
 		send_icrc(qpn);
 	} else if (!strcmp(kind, "request") && argc >= 7) {

@@ -1068,19 +1068,49 @@ static void uc_connect(struct end *e, const struct end *peer)
 			   IBV_QP_DEST_QPN | IBV_QP_RQ_PSN));
 }
 
+enum { ASKED = 2500, NEVER = 31 };
+
+static const struct how asking = { .size = 1 << 16, .timeout = NEVER };
+
+/* A new connection, and a request in it that @peer, which is not connected, does not answer. */
+static void ask(struct end *e, struct end *peer, unsigned int n)
+{
+	struct ibv_sge sge = sge_at(e, 0, 8);
+	struct ibv_send_wr atomic = send_wr(IBV_WR_ATOMIC_FETCH_AND_ADD, n, &sge, 1, NULL, 0);
+
+	struct ibv_wc wc;
+
+	end_state(e, IBV_QPS_RESET);
+	while (ibv_poll_cq(e->scq, 1, &wc) > 0)
+		;
+	end_init(e);
+	end_rtr(e, peer, &asking);
+	end_rts(e, &asking);
+	if (n % 3 == 2) {
+		atomic.wr.atomic.remote_addr = (uintptr_t)peer->buf;
+		atomic.wr.atomic.rkey = peer->mr->rkey;
+		post_wr(e, &atomic);
+	} else {
+		post_send(e, n % 3 ? IBV_WR_SEND : IBV_WR_RDMA_READ, n, 0, ASKED, peer);
+	}
+}
+
 /*
  * QPs of all kinds and states for strangers to shoot at.  Prints
  *
- *	ready ADDRESS RKEY RC RC-INIT RC-RESET RC-ERROR UC UD
+ *	ready ADDRESS RKEY RC RC-INIT RC-RESET RC-ERROR UC UD RC-ASKING
  *
  * with the address and the key of memory that nobody writes to and numbers of QPs; QPs
- * that end up in an error are connected anew.  Ends with SIGTERM.
+ * that end up in an error are connected anew.  The last one waits for an answer, which a
+ * packet may well be.  Ends with SIGTERM.
  */
 static void test_targets(struct end *a, struct end *b, const char *arg)
 {
 	const struct how rc = { .size = 1 << 16, .mr_access = IBV_ACCESS_LOCAL_WRITE };
 	const struct how uc = { .type = IBV_QPT_UC, .size = 1 << 16 }, ud = { .type = IBV_QPT_UD };
 	struct end init = *a, reset = *a, error = *a, uc_a = *a, uc_b = *b, ud_a = *a;
+	struct end asks = *a, silent = *b;
+	unsigned int asked = 0;
 	struct ibv_mr *mr;
 	uint8_t *guarded;
 	struct ibv_wc wc;
@@ -1101,6 +1131,10 @@ static void test_targets(struct end *a, struct end *b, const char *arg)
 	end_make(&ud_a, &ud);
 	end_init(&ud_a);
 	end_rtr(&ud_a, &ud_a, &ud);
+	end_make(&asks, &asking);
+	end_make(&silent, &asking);
+	memset(asks.buf, GUARD, asks.size);
+	ask(&asks, &silent, asked);
 	for (i = 0; i < 32; i++) {
 		post_recv(a, i, 0, 1 << 16);
 		post_recv(&uc_a, i, 0, 1 << 16);
@@ -1113,9 +1147,9 @@ static void test_targets(struct end *a, struct end *b, const char *arg)
 	mr = ibv_reg_mr(a->pd, guarded, size, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 			IBV_ACCESS_REMOTE_READ);
 	need(mr);
-	printf("ready %llu %u %u %u %u %u %u %u\n", (unsigned long long)(uintptr_t)guarded,
+	printf("ready %llu %u %u %u %u %u %u %u %u\n", (unsigned long long)(uintptr_t)guarded,
 	       mr->rkey, a->qp->qp_num, init.qp->qp_num, reset.qp->qp_num, error.qp->qp_num,
-	       uc_a.qp->qp_num, ud_a.qp->qp_num);
+	       uc_a.qp->qp_num, ud_a.qp->qp_num, asks.qp->qp_num);
 	while (!__atomic_load_n(&enough, __ATOMIC_RELAXED)) {
 		usleep(20000);
 		while (ibv_poll_cq(a->rcq, 1, &wc) > 0)
@@ -1126,6 +1160,8 @@ static void test_targets(struct end *a, struct end *b, const char *arg)
 		while (ibv_poll_cq(ud_a.rcq, 1, &wc) > 0)
 			if (wc.status == IBV_WC_SUCCESS)
 				post_recv(&ud_a, 1, 0, 1 << 13);
+		if (ibv_poll_cq(asks.scq, 1, &wc) > 0 || end_get_state(&asks) == IBV_QPS_ERR)
+			ask(&asks, &silent, ++asked);
 		if (end_get_state(a) == IBV_QPS_ERR) {
 			end_state(a, IBV_QPS_RESET);
 			end_init(a);
@@ -1137,6 +1173,9 @@ static void test_targets(struct end *a, struct end *b, const char *arg)
 	}
 	for (i = 0; i < size; i++)
 		need(guarded[i] == GUARD);
+	for (i = ASKED; i < asks.size; i++)
+		need(asks.buf[i] == GUARD);
+	printf("%u requests were answered somehow\n", asked);
 	need(end_get_state(&init) == IBV_QPS_INIT);
 	need(end_get_state(&reset) == IBV_QPS_RESET);
 	need(end_get_state(&error) == IBV_QPS_ERR);

@@ -6,11 +6,16 @@
 #include "verbs.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The device is gone: each verb says EIO, the rings can still be touched. */
@@ -194,6 +199,50 @@ static void test_listen(struct end *e, struct end *unused, const char *arg)
 }
 
 /*
+ * A UD QP with 64 receives in a page that cannot be written until SIGUSR1 comes: it is that
+ * of a file, ARGUMENT, whose file system is frozen. Prints "ready QPN", and in the end how
+ * many were received.
+ */
+static void test_frozen_page(struct end *e, struct end *unused, const char *arg)
+{
+	enum { NUM = 64, LEN = 128, BYTES = 32 };
+	const struct how how = { .type = IBV_QPT_UD, .size = NUM * LEN };
+	const struct timespec most = { .tv_sec = 30 };
+	int i, fd = open(arg, O_RDWR | O_CREAT, 0600);
+	struct ibv_wc wc;
+	sigset_t set;
+
+	(void)unused;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGTERM);
+	need(!sigprocmask(SIG_BLOCK, &set, NULL));
+	more_access = IBV_ACCESS_ON_DEMAND;
+	end_make(e, &how);
+	end_init(e);
+	end_rtr(e, e, &how);
+	need(fd >= 0 && pwrite(fd, e->buf, e->size, 0) == (ssize_t)e->size && !fsync(fd));
+	need(mmap(e->buf, e->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) ==
+	     e->buf);
+	for (i = 0; i < NUM; i++)
+		post_recv(e, i, i * LEN, LEN);
+	need(!ioctl(fd, FIFREEZE, 0));
+	printf("ready %u\n", e->qp->qp_num);
+	sigtimedwait(&set, NULL, &most);
+	i = ibv_poll_cq(e->rcq, 1, &wc);
+	need(!ioctl(fd, FITHAW, 0));
+	need(!i);
+	for (i = 0; i < NUM; i++) {
+		wc = wait_wc(e->rcq);
+		need(wc.wr_id == (uint64_t)i && wc.status == IBV_WC_SUCCESS);
+		need(wc.byte_len == GRH + BYTES && e->buf[i * LEN + GRH + 5] == 5);
+	}
+	printf("received %d\n", i);
+	end_unmake(e);
+	close(fd);
+}
+
+/*
  * May this process use the GID?  ARGUMENT: what modify_qp to RTR and create_ah
  * should say (OK, EPERM, ...).
  */
@@ -351,6 +400,7 @@ const struct test process_tests[] = {
 	{ "await_response", test_await_response },
 	{ "proven_pairs", test_proven_pairs },
 	{ "listen", test_listen, true },
+	{ "frozen_page", test_frozen_page, true },
 	{ "try_gid", test_try_gid, true },
 	{ }
 };

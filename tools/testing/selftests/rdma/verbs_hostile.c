@@ -789,6 +789,36 @@ static void test_use_memory(struct end *a, struct end *unused, const char *arg)
 }
 
 /*
+ * PDs until there are no more. ARGUMENT: how many the cgroup lets it have, else it is what
+ * the first device promises, less some of the kernel's own; the second one has its own.
+ */
+static void test_use_objects(struct end *a, struct end *b, const char *arg)
+{
+	struct ibv_device_attr attr;
+	int i, most, few = arg ? 0 : 16;
+	struct ibv_pd **pds, *other;
+
+	verb(ibv_query_device(a->ctx, &attr));
+	most = arg ? atoi(arg) : attr.max_pd;
+	pds = calloc(most + 1, sizeof(*pds));
+	need(pds);
+	errno = 0;
+	for (i = 0; i <= most && (pds[i] = ibv_alloc_pd(a->ctx)); i++)
+		;
+	printf("%d PDs: %s\n", i, err_name(errno));
+	need(i <= most && i >= most - few && errno == (arg ? EAGAIN : ENOMEM));
+	other = ibv_alloc_pd(b->ctx);
+	need(other);
+	verb(ibv_dealloc_pd(other));
+	/* one for one */
+	verb(ibv_dealloc_pd(pds[0]));
+	pds[0] = ibv_alloc_pd(a->ctx);
+	need(pds[0]);
+	need(!ibv_alloc_pd(a->ctx));
+	/* the rest goes with the process */
+}
+
+/*
  * Answers that cannot be written
  */
 
@@ -1195,6 +1225,7 @@ const struct test hostile_tests[] = {
 	{ "memlock", test_memlock, true },
 	{ "big_rings", test_big_rings, true },
 	{ "use_memory", test_use_memory, true },
+	{ "use_objects", test_use_objects },
 	{ "bad_answer", test_bad_answer, true },
 	{ "intact", test_intact },
 	{ "targets", test_targets },

@@ -26,6 +26,7 @@
 #include "rxe_device.h"
 #include "rxe_dmabuf.h"
 #include "rxe_flush.h"
+#include "rxe_limits.h"
 #include "rxe_mr.h"
 #include "rxe_odp.h"
 #include "rxe_pd.h"
@@ -101,8 +102,7 @@ static int mr_alloc_blocks(struct rxe_mr *mr)
 		mr->blocks = &mr->block;
 		return 0;
 	}
-	mr->blocks = kvmalloc_array(mr->nr_blocks, sizeof(*mr->blocks),
-				    GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	mr->blocks = kvmalloc_array(mr->nr_blocks, sizeof(*mr->blocks), RXE_GFP_USER);
 	return mr->blocks ? 0 : -ENOMEM;
 }
 

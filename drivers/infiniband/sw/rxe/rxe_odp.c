@@ -16,6 +16,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "rxe_access.h"
+#include "rxe_limits.h"
 #include "rxe_mr.h"
 #include "rxe_mw.h"
 #include "rxe_odp.h"
@@ -122,8 +123,7 @@ struct rxe_odp *rxe_odp_create(u64 start, u64 length)
 	rwlock_init(&odp->lock);
 	odp->offset = start - first;
 	odp->nr_pages = DIV_ROUND_UP(odp->offset + length, PAGE_SIZE);
-	odp->pages = kvcalloc(odp->nr_pages, sizeof(*odp->pages),
-			      GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	odp->pages = kvcalloc(odp->nr_pages, sizeof(*odp->pages), RXE_GFP_USER);
 	if (!odp->pages)
 		goto err_free;
 

@@ -4,6 +4,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include <rdma/uverbs_ioctl.h>
+#include "rxe_limits.h"
 #include "rxe_pd.h"
 #include "rxe_ring.h"
 
@@ -28,8 +29,7 @@ int rxe_ring_alloc(struct rxe_ring *ring, u32 entries, u32 elem_size)
 		return -ENOMEM;
 
 	memset(ring, 0, sizeof(*ring));
-	/* a process pays for its rings */
-	ring->buf = __vmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
+	ring->buf = __vmalloc(size, RXE_GFP_USER | __GFP_ZERO);
 	if (!ring->buf)
 		return -ENOMEM;
 

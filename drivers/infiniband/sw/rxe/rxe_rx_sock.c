@@ -40,7 +40,7 @@ struct rxe_rx_kicks {
 	} e[RXE_RX_KICKS];
 };
 
-/* Is the header in front of the data a plain IP header with UDP behind it? */
+/* Is the header in front of the data a plain IP header with UDP behind it, of one packet? */
 static bool rxe_rx_ip_ok(const struct sk_buff *skb, bool ipv6)
 {
 	if (rxe_skb_is_ipv4(skb) == ipv6)
@@ -50,8 +50,7 @@ static bool rxe_rx_ip_ok(const struct sk_buff *skb, bool ipv6)
 		       ipv6_hdr(skb)->nexthdr == IPPROTO_UDP &&
 		       !(IP6CB(skb)->flags & IP6SKB_FRAGMENTED);
 	return skb_network_header_len(skb) == sizeof(struct iphdr) &&
-	       ip_hdr(skb)->ihl == 5 && !ip_is_fragment(ip_hdr(skb)) &&
-	       !(IPCB(skb)->flags & IPSKB_FRAG_COMPLETE);
+	       ip_hdr(skb)->ihl == 5 && !IPCB(skb)->frag_max_size;
 }
 
 /*

@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
 #include "rxe_ah.h"
+#include "rxe_limits.h"
 #include "rxe_qp.h"
 #include "rxe_srq.h"
 #include "rxe_stats.h"
@@ -45,7 +46,7 @@ int rxe_sq_init(struct rxe_sq *sq, struct ib_qp_cap *cap, struct ib_udata *udata
 
 	sq->mask = slots - 1;
 	sq->stride = ALIGN(sizeof(struct rxe_swqe) + extra, 8);
-	sq->wqes = kvcalloc(slots, sq->stride, GFP_KERNEL_ACCOUNT);
+	sq->wqes = kvcalloc(slots, sq->stride, RXE_GFP_USER);
 	if (!sq->wqes) {
 		err = -ENOMEM;
 		goto err_ring;

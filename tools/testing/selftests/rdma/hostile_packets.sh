@@ -71,10 +71,18 @@ has_messages()
 	[ "$(grep -c '32 bytes from QPN 119' "$tmp/listen")" -eq "$messages" ]
 }
 
+# Which counter has all packets of a kind, if one does
+declare -A counted_as=([icrc]=drop_icrc [fragments]=drop_ip)
+
+counter_is()
+{
+	[ "$(counter "$1" "$2")" = "$3" ]
+}
+
 # hostile KIND IPv4|IPv6 TARGET [COUNT]: all of them are dropped
 hostile()
 {
-	local from=$stranger4 to=$ip1 qpn dropped sent
+	local from=$stranger4 to=$ip1 qpn dropped sent name=${counted_as[$1]-} before csum
 
 	if [ "$2" = IPv6 ]; then
 		have_ipv6 || { skip "this kernel has no IPv6"; return; }
@@ -87,17 +95,66 @@ hostile()
 	GSI) qpn=1 ;;
 	nobody) qpn=$((rc_qpn ^ 0x800000)) ;;
 	esac
-	dropped=$(drops "$link1")
+	dropped=$(drops "$link1") csum=$(counter "$link1" drop_csum)
+	[ -z "$name" ] || before=$(counter "$link1" "$name")
 	sent=$(in_ns "$ns2" "$here/packets" "$1" "$from" "$to" "$qpn" ${4:+"$4"}) || {
 		fail "cannot send"
 		return
 	}
 	still_working
+	[ -z "$name" ] || check poll_until 5 counter_is "$link1" "$name" $((before + sent)) ||
+		diag "$name: $(($(counter "$link1" "$name") - before)) of $sent"
+	# each bit of it
+	[ "$1" != ip ] || check poll_until 5 counter_is "$link1" drop_csum $((csum + 16))
 	# UDP drops some of them before the driver: checksums, lengths, when its
 	# socket is full
 	[ "$1" != ip ] || sent=20
 	check poll_until 5 drops_at_least "$link1" $((dropped + sent / 2)) ||
 		diag "$(($(drops "$link1") - dropped)) of $sent dropped"
+}
+
+# A flood for a QP whose responder waits, for a page of a file system that is frozen: its
+# queue takes two MiB, no more, and another QP receives. Once it can, it receives as well.
+queue_is_bounded()
+{
+	local image=$tmp/image out=$tmp/frozen flood=3500 before qpn
+
+	# it would only slow this down
+	stop "$stream"
+	command -v mkfs.ext4 >/dev/null && command -v unshare >/dev/null || {
+		skip "no mkfs.ext4 or unshare"
+		return
+	}
+	modprobe -q -a loop ext4
+	mkdir "$tmp/mnt" && truncate -s 8M "$image" && check mkfs.ext4 -q -F "$image" || return
+	# shellcheck disable=SC2016 # for the inner shell
+	start '' "$out" 60 unshare -m sh -c 'mount -o loop "$1" "$2" || exit; shift 2; exec "$@"' sh \
+		"$image" "$tmp/mnt" "$here/verbs" frozen_page "$link1" "$gid1" "$tmp/mnt/file"
+	poll_until 20 has_or_ended "$out" ready "$started"
+	if file_has "$out" "^mount:"; then
+		skip "cannot mount an image: $(head -n 1 "$out")"
+		return
+	fi
+	qpn=$(sed -n 's/^ready //p' "$out")
+	[ -n "$qpn" ] || { fail "not ready"; diag_file "$out"; return; }
+	before=$(counter "$link1" drop_queue)
+	check in_ns "$ns2" "$here/packets" valid "$stranger4" "$ip1" "$qpn" "$flood"
+	# none takes less than 768 bytes, which are counted with its sk_buff
+	check poll_until 10 counter_above "$link1" drop_queue \
+		$((before + flood - (2 << 20) / 768 - 1)) ||
+		diag "$(counter "$link1" drop_queue) of $flood"
+	diag "$(($(counter "$link1" drop_queue) - before)) of $flood did not fit"
+	check in_ns "$ns2" "$here/packets" valid "$stranger4" "$ip1" "$ud_qpn"
+	messages=$((messages + 1))
+	check poll_until 5 has_messages || diag_file "$tmp/listen"
+	kill -USR1 "$(pgrep -P "$started")"
+	check ends "$started" 30 || diag_file "$out"
+	check file_has "$out" "^received 64" || diag_file "$out"
+}
+
+has_or_ended()
+{
+	file_has "$1" "$2" || ended "$3"
 }
 
 packets=${RDMA_TEST_PACKETS:-20000}
@@ -110,7 +167,7 @@ start_targets()
 	targets_pid=$started
 	check poll_until 20 file_has "$tmp/targets" ready || { diag_file "$tmp/targets"; return 1; }
 	read -r -a targets < <(sed -n 's/^ready //p' "$tmp/targets")
-	equal 8 ${#targets[@]} "words about the targets"
+	equal 9 ${#targets[@]} "words about the targets"
 }
 
 # product IPv4|IPv6 idle|traffic: a quarter of the packets each
@@ -138,6 +195,7 @@ product()
 		diag "$(($(drops "$link1") - dropped)) of $sent dropped"
 	diag "$(($(drops "$link1") - dropped)) of $sent dropped"
 	ends_intact "$targets_pid" "$tmp/targets"
+	diag "$(grep answered "$tmp/targets")"
 	[ "$2" = idle ] || ends_intact
 }
 
@@ -151,6 +209,8 @@ begin
 run_tests \
 	"valid_datagram IPv4" \
 	"valid_datagram IPv6" \
+	"hostile icrc IPv4 UD" \
+	"hostile icrc IPv6 UD" \
 	"hostile short IPv4 RC" \
 	"hostile short IPv6 RC" \
 	"hostile opcodes IPv4 RC" \
@@ -163,7 +223,10 @@ run_tests \
 	"hostile random IPv4 RC 3000" \
 	"hostile random IPv6 INIT 1000" \
 	"hostile ip IPv4 UD" \
+	"hostile fragments IPv4 UD" \
+	"hostile fragments IPv6 UD" \
 	"valid_datagram IPv4" \
+	queue_is_bounded \
 	stop_others \
 	"product IPv4 idle" "product IPv6 idle" \
 	"product IPv4 traffic" "product IPv6 traffic"

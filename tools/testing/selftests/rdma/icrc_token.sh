@@ -211,6 +211,68 @@ tampered_packets_are_dropped()
 	rc
 }
 
+# token_of PCAP QPN: sets psn and token, of the last packet that is in it for QPN
+token_of()
+{
+	local hex
+
+	hex=$(tcpdump -r "$1" -x "udp[12:4] & 0xffffff = $2" 2>/dev/null |
+		sed -n '/^[0-9]/ { s/.*/-/; p }; s/^\t0x[0-9a-f]*: //p' | tr -d ' \n')
+	hex=${hex##*-}
+	# IPv4 20, UDP 8, BTH 12, payload 8, token
+	[ ${#hex} -eq 104 ] || return
+	psn=$((16#${hex:74:6}))
+	token=$(((16#${hex:102:2}${hex:100:2}${hex:98:2}${hex:96:2} ^ psn * 0x9e3779b1) & 0xffffffff))
+}
+
+# forged COUNTER FROM QPN TOKEN [bare]: what becomes of such a packet
+forged()
+{
+	local before tokens name=$1 from=$2
+
+	shift 2
+	before=$(counter "$a_link1" "$name") tokens=$(counter "$a_link1" rcvd_tokens)
+	check in_ns "$a_ns2" "$here/packets" token "$from" 10.45.0.1 "$1" "$psn" "${@:2}" || return
+	check poll_until 5 counter_above "$a_link1" "$name" "$before" || diag "$name: $*"
+	[ "$name" = rcvd_tokens ] || equal "$tokens" "$(counter "$a_link1" rcvd_tokens)" "$name: tokens"
+}
+
+# A token is the pair's, the connection's and the PSN's, and needs a UDP checksum.
+tokens_are_not_for_others()
+{
+	local pcap=$tmp/forged out=$tmp/proven tcpdump pid qpn other psn token
+
+	helper verbs && helper packets && require_capture || return
+	check up "$a_ns2" "$a_dev2" 10.45.0.99/24
+	start "$a_ns2" "$pcap.log" 60 tcpdump -i "$a_dev2" -U -w "$pcap" \
+		src host 10.45.0.2 and udp dst port 4791 and 'udp[4:2] = 32'
+	tcpdump=$started
+	check poll_until 10 file_has "$pcap.log" "listening on" || return
+	start '' "$out" 60 "$here/verbs" proven_pairs "$a_link1" "$gid1" "$a_link2" "$gid2"
+	pid=$started
+	check poll_until 20 file_has "$out" ready || { diag_file "$out"; return; }
+	read -r _ qpn other < <(grep ^ready "$out")
+	# all that it says has been captured, since what came later was too
+	check poll_until 10 token_of "$pcap" "$other" && check token_of "$pcap" "$qpn" || return
+	stop "$tcpdump"
+
+	# the right one, of a message that has arrived already
+	forged rcvd_tokens 10.45.0.2 "$qpn" "$token"
+	forged drop_icrc 10.45.0.2 "$qpn" "$token" bare
+	forged drop_icrc 10.45.0.2 "$qpn" $((token ^ 1))
+	forged drop_icrc 10.45.0.2 "$other" "$token"
+	forged drop_address 10.45.0.99 "$qpn" "$token"
+	set_switch N
+	forged drop_icrc 10.45.0.2 "$qpn" "$token"
+	set_switch Y
+	forged rcvd_tokens 10.45.0.2 "$qpn" "$token"
+	# a new connection of the same QPs
+	kill -USR1 "$(pgrep -P "$pid")"
+	check poll_until 20 file_has "$out" again || { diag_file "$out"; return; }
+	forged drop_icrc 10.45.0.2 "$qpn" "$token"
+	stop "$pid"
+}
+
 begin
 run_tests \
 	proven_peers_send_tokens \
@@ -220,4 +282,5 @@ run_tests \
 	switch_under_traffic \
 	others_have_icrcs \
 	same_addresses_in_two_networks \
-	tampered_packets_are_dropped
+	tampered_packets_are_dropped \
+	tokens_are_not_for_others

@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * packets KIND SOURCE DESTINATION QPN [COUNT]
- * packets request SOURCE DESTINATION QPN OPCODE HEX-BYTES
+ * packets request SOURCE DESTINATION QPN OPCODE HEX-BYTES [PSN]
  *
  * Sends RoCEv2 packets that nobody should send.  SOURCE is an address of this
  * host; both are IPv4 or both IPv6 addresses.  It prints how many it has sent.
  *
- *   valid     one correct UD SEND of 32 bytes, Q_Key 0x11111111
- *   icrc      the same with a wrong ICRC
+ *   valid     COUNT or one correct UD SENDs of 32 bytes, Q_Key 0x11111111
+ *   icrc      32 of it, each with another bit of the ICRC wrong
  *   short     every length from 0 to 64, opcode 0xff and others, no valid ICRC
  *   opcodes   every opcode with every length up to 64, ICRC valid
  *   fields    pad counts, versions, P_Keys, PSNs, Q_Keys that do not fit
  *   random    COUNT packets of random bytes, ICRC valid
- *   request   one packet with PSN 0x123456 and what stands behind the BTH, ICRC valid
- *   ip        fragments, IP options, UDP lengths and checksums that lie (IPv4)
+ *   request   one packet with PSN, or 0x123456, and what stands behind the BTH, ICRC valid
+ *   ip        UDP lengths and checksums that lie (IPv4)
+ *   fragments datagrams of "valid" in fragments, with IP options or extension headers,
+ *             ICRC valid for who overlooks these; parts that make no whole are not
+ *             counted
+ *
+ * packets token SOURCE DESTINATION QPN PSN TOKEN [bare]
+ *
+ * One RC SEND of eight bytes with an ICRC token (IPv4), under a UDP checksum or, bare, none.
  *
  * packets product DEVICE MAC STRANGER PEER DESTINATION COUNT SEED ADDRESS RKEY QPN QPN...
  *
@@ -42,12 +49,14 @@
 #include "packets.h"
 
 #define MAX_LEN		2048
+#define MAX_HEX		512
 
+#define RC_SEND_ONLY	0x04
 #define UD_SEND_ONLY	0x64
 #define QKEY		0x11111111
 
 int family;
-static int fd;
+static int fd, raw6_fd;
 static struct in_addr src4, dst4;
 static struct in6_addr src6, dst6;
 static uint16_t source_port;
@@ -90,6 +99,9 @@ static uint32_t crc32_update(uint32_t crc, const uint8_t *data, size_t len)
 	return crc;
 }
 
+/* Bits of the ICRC that are wrong */
+static uint32_t icrc_error;
+
 /*
  * The invariant CRC (InfiniBand volume 1, annex A17.3.3): over eight bytes of
  * ones, then the packet from the IP header on, with ones for what a router may
@@ -124,7 +136,7 @@ void put_icrc(uint8_t *ip, size_t ip_len, uint8_t *udp, size_t len)
 	} else {
 		crc = crc32_update(crc, udp + 8, len - ICRC);
 	}
-	crc = ~crc;
+	crc = ~crc ^ icrc_error;
 	udp += 8 + len - ICRC;
 	udp[0] = crc;
 	udp[1] = crc >> 8;
@@ -135,9 +147,9 @@ void put_icrc(uint8_t *ip, size_t ip_len, uint8_t *udp, size_t len)
 /* What ip_frame() needs beyond the payload */
 struct lie {
 	int	udp_len;	/* added to the UDP length */
-	int	checksum;	/* a wrong UDP checksum */
+	bool	summed;		/* with a UDP checksum */
+	int	checksum;	/* bits of it that are wrong */
 	int	options;	/* bytes of IP options */
-	int	frag_off;	/* IP fragment field */
 	int	cut;		/* bytes missing at the end of the IP packet */
 };
 
@@ -152,9 +164,12 @@ static uint32_t sum(const uint8_t *data, size_t len, uint32_t s)
 
 static void send_raw(const uint8_t *frame, size_t len)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr = dst4 };
+	struct sockaddr_in to4 = { .sin_family = AF_INET, .sin_addr = dst4 };
+	struct sockaddr_in6 to6 = { .sin6_family = AF_INET6, .sin6_addr = dst6 };
+	bool ipv4 = family == AF_INET;
 
-	while (sendto(fd, frame, len, 0, (void *)&to, sizeof(to)) < 0) {
+	while (sendto(ipv4 ? fd : raw6_fd, frame, len, 0, ipv4 ? (void *)&to4 : (void *)&to6,
+		      ipv4 ? sizeof(to4) : sizeof(to6)) < 0) {
 		if (errno == ENOBUFS || errno == EAGAIN)
 			continue;
 		/* an option or length that this kernel does not let out */
@@ -176,9 +191,9 @@ static size_t ip_frame(uint8_t *frame, const uint8_t *payload, size_t len, bool 
 	memset(frame, 1, ip_len);		/* options: no operation */
 	frame[0] = 0x40 | ip_len / 4;
 	frame[1] = 0;
-	*(uint16_t *)(frame + 2) = htons(ip_len + 8 + len - lie->cut);
+	*(uint16_t *)(frame + 2) = htons(20 + 8 + len);
 	*(uint16_t *)(frame + 4) = htons(++id ? id : ++id);
-	*(uint16_t *)(frame + 6) = htons(lie->frag_off);
+	*(uint16_t *)(frame + 6) = 0;
 	frame[8] = 64;
 	frame[9] = IPPROTO_UDP;
 	frame[10] = frame[11] = 0;
@@ -189,9 +204,11 @@ static size_t ip_frame(uint8_t *frame, const uint8_t *payload, size_t len, bool 
 	*(uint16_t *)(udp + 4) = htons(8 + len + lie->udp_len);
 	*(uint16_t *)(udp + 6) = 0;
 	memcpy(udp + 8, payload, len);
+	/* as if there were no options */
 	if (icrc && len >= ICRC)
-		put_icrc(frame, ip_len, udp, len);
-	if (lie->checksum) {
+		put_icrc(frame, 20, udp, len);
+	*(uint16_t *)(frame + 2) = htons(ip_len + 8 + len - lie->cut);
+	if (lie->summed) {
 		s = sum(frame + 12, 8, IPPROTO_UDP + 8 + len);
 		s = sum(udp, 8 + len, s);
 		while (s >> 16)
@@ -201,15 +218,16 @@ static size_t ip_frame(uint8_t *frame, const uint8_t *payload, size_t len, bool 
 	return ip_len + 8 + len - lie->cut;
 }
 
-static void send_ip6(const uint8_t *payload, size_t len, bool icrc)
+/* @next: what the IPv6 header says that follows */
+static size_t ip6_frame(uint8_t *frame, const uint8_t *payload, size_t len, bool icrc, uint8_t next)
 {
-	uint8_t frame[40 + 8 + MAX_LEN] = { 0x60 }, *udp = frame + 40;
-	struct sockaddr_in6 to = {
-		.sin6_family = AF_INET6, .sin6_addr = dst6, .sin6_port = htons(ROCE_PORT),
-	};
+	uint8_t *udp = frame + 40;
 
+	memset(frame, 0, 40 + 8);
+	frame[0] = 0x60;
 	*(uint16_t *)(frame + 4) = htons(8 + len);
-	frame[6] = IPPROTO_UDP;
+	frame[6] = next;
+	frame[7] = 64;
 	memcpy(frame + 8, &src6, 16);
 	memcpy(frame + 24, &dst6, 16);
 	*(uint16_t *)udp = htons(source_port);
@@ -218,7 +236,18 @@ static void send_ip6(const uint8_t *payload, size_t len, bool icrc)
 	memcpy(udp + 8, payload, len);
 	if (icrc && len >= ICRC)
 		put_icrc(frame, 40, udp, len);
-	while (sendto(fd, udp + 8, len, 0, (void *)&to, sizeof(to)) < 0)
+	return 40 + 8 + len;
+}
+
+static void send_ip6(const uint8_t *payload, size_t len, bool icrc)
+{
+	uint8_t frame[40 + 8 + MAX_LEN];
+	struct sockaddr_in6 to = {
+		.sin6_family = AF_INET6, .sin6_addr = dst6, .sin6_port = htons(ROCE_PORT),
+	};
+
+	ip6_frame(frame, payload, len, icrc, IPPROTO_UDP);
+	while (sendto(fd, frame + 48, len, 0, (void *)&to, sizeof(to)) < 0)
 		if (errno != ENOBUFS && errno != EAGAIN)
 			die("sendto");
 	sent++;
@@ -250,17 +279,32 @@ void bth(uint8_t *p, uint8_t opcode, uint32_t qpn, uint32_t psn)
 }
 
 /* @hex: a multiple of four bytes */
-static void send_request(uint32_t qpn, uint8_t opcode, const char *hex)
+static void send_request(uint32_t qpn, uint8_t opcode, const char *hex, uint32_t psn)
 {
-	uint8_t p[BTH + 256 + ICRC];
+	uint8_t p[BTH + MAX_HEX + ICRC];
 	size_t len = BTH;
 	unsigned int byte;
 
-	bth(p, opcode, qpn, 0x123456);
-	for (; len < BTH + 256 && sscanf(hex, "%2x", &byte) == 1; hex += 2)
+	bth(p, opcode, qpn, psn);
+	for (; len < BTH + MAX_HEX && sscanf(hex, "%2x", &byte) == 1; hex += 2)
 		p[len++] = byte;
 	memset(p + len, 0, ICRC);
 	send_packet(p, len + ICRC, true);
+}
+
+static void send_token(uint32_t qpn, uint32_t psn, uint32_t token, bool bare)
+{
+	const struct lie lie = { .summed = !bare };
+	uint8_t p[BTH + 8 + ICRC], frame[128], *last = p + BTH + 8;
+	int i;
+
+	bth(p, RC_SEND_ONLY, qpn, psn);
+	memset(p + BTH, 0x3c, 8);
+	/* rxe_token_field() */
+	token ^= psn * 0x9e3779b1;
+	for (i = 0; i < ICRC; i++)
+		last[i] = token >> 8 * i;
+	send_raw(frame, ip_frame(frame, p, sizeof(p), false, &lie));
 }
 
 static size_t ud_send(uint8_t *p, uint32_t qpn)
@@ -274,6 +318,15 @@ static size_t ud_send(uint8_t *p, uint32_t qpn)
 	for (i = 0; i < 32; i++)
 		p[BTH + 8 + i] = i;
 	return BTH + 8 + 32 + ICRC;
+}
+
+static void send_icrc(uint32_t qpn)
+{
+	uint8_t p[128];
+	size_t len = ud_send(p, qpn);
+
+	for (icrc_error = 1; icrc_error; icrc_error <<= 1)
+		send_packet(p, len, true);
 }
 
 static void send_short(uint32_t qpn)
@@ -370,8 +423,8 @@ static void send_random(uint32_t qpn, long count)
 
 static void send_ip(uint32_t qpn)
 {
-	uint8_t p[256], frame[512], part[512];
-	size_t len = ud_send(p, qpn), total;
+	uint8_t p[256], frame[512];
+	size_t len = ud_send(p, qpn);
 	struct lie lie;
 	int i;
 
@@ -386,27 +439,89 @@ static void send_ip(uint32_t qpn)
 		send_raw(frame, ip_frame(frame, p, len, true, &lie));
 	}
 	for (i = 1; i < 0x10000; i <<= 1) {
-		lie = (struct lie){ .checksum = i };
+		lie = (struct lie){ .summed = true, .checksum = i };
 		send_raw(frame, ip_frame(frame, p, len, true, &lie));
 	}
-	/* the ICRC is not defined for a header with options */
-	for (i = 4; i <= 40; i += 4) {
+}
+
+/*
+ * The first @cut bytes behind the IP header, a multiple of eight, if @parts has 1, and the
+ * rest, if it has 2.
+ */
+static void send_parts(const uint8_t *frame, size_t len, size_t cut, int parts)
+{
+	static uint32_t id;
+	size_t ip_len = family == AF_INET ? 20 : 40, head = ip_len;
+	uint8_t part[512];
+	int i;
+
+	memcpy(part, frame, ip_len);
+	if (family == AF_INET6) {
+		uint8_t *frag = part + ip_len;
+
+		part[6] = IPPROTO_FRAGMENT;
+		frag[0] = IPPROTO_UDP;
+		frag[1] = 0;
+		*(uint32_t *)(frag + 4) = htonl(++id);
+		head += 8;
+	}
+	for (i = 0; i < 2; i++) {
+		size_t from = ip_len + (i ? cut : 0), bytes = i ? len - from : cut;
+
+		if (family == AF_INET) {	/* the kernel sets length and checksum */
+			*(uint16_t *)(part + 6) = htons(i ? cut / 8 : IP_MF);
+		} else {
+			*(uint16_t *)(part + 4) = htons(8 + bytes);
+			*(uint16_t *)(part + ip_len + 2) = htons(i ? cut : 1);
+		}
+		memcpy(part + head, frame + from, bytes);
+		if (parts & 1 << i)
+			send_raw(part, head + bytes);
+	}
+}
+
+/* One with an extension header of eight bytes that says nothing */
+static void send_extended(const uint8_t *payload, size_t len, uint8_t next)
+{
+	uint8_t frame[512], with[512];
+	size_t total = ip6_frame(frame, payload, len, true, next);
+
+	memcpy(with, frame, 40);
+	*(uint16_t *)(with + 4) = htons(8 + total - 40);
+	memset(with + 40, 0, 8);
+	with[40] = IPPROTO_UDP;
+	if (next != IPPROTO_FRAGMENT)
+		with[42] = 1, with[43] = 4;	/* PadN */
+	memcpy(with + 48, frame + 40, total - 40);
+	send_raw(with, total + 8);
+}
+
+static void send_fragments(uint32_t qpn)
+{
+	static const struct lie honest;
+	uint8_t p[256], frame[512];
+	size_t len = ud_send(p, qpn), total;
+	unsigned long whole = 0;
+	struct lie lie;
+	int i;
+
+	for (i = 0; i < 6; i++) {
+		total = family == AF_INET ? ip_frame(frame, p, len, true, &honest) :
+					    ip6_frame(frame, p, len, true, IPPROTO_UDP);
+		/* two of them, then the first and the last one alone */
+		send_parts(frame, total, 8 * (i + 1), i < 4 ? 3 : i - 3);
+		whole += i < 4;
+	}
+	sent = whole;
+	/* the ICRC is not defined for such packets */
+	for (i = 4; family == AF_INET && i <= 40; i += 4) {
 		lie = (struct lie){ .options = i };
 		send_raw(frame, ip_frame(frame, p, len, true, &lie));
 	}
-	/* two fragments that make one; a first, and a last one alone */
-	for (i = 0; i < 4; i++) {
-		lie = (struct lie){ .frag_off = IP_MF };
-		total = ip_frame(frame, p, len, true, &lie);
-		memcpy(part, frame, total);
-		*(uint16_t *)(part + 2) = htons(20 + 24);
-		if (i < 3)
-			send_raw(part, 20 + 24);
-		memcpy(part + 20, frame + 20 + 24, total - 20 - 24);
-		*(uint16_t *)(part + 2) = htons(total - 24);
-		*(uint16_t *)(part + 6) = htons(24 / 8);
-		if (i != 2)
-			send_raw(part, total - 24);
+	if (family == AF_INET6) {
+		send_extended(p, len, IPPROTO_HOPOPTS);
+		send_extended(p, len, IPPROTO_DSTOPTS);
+		send_extended(p, len, IPPROTO_FRAGMENT);
 	}
 }
 
@@ -448,6 +563,9 @@ static void open_socket(const char *src, const char *dst)
 		    getsockname(fd, (void *)&from, &len))
 			die("socket");
 		source_port = ntohs(from.sin6_port);
+		raw6_fd = socket(AF_INET6, SOCK_RAW, IPPROTO_RAW);
+		if (raw6_fd < 0)
+			die("socket");
 	} else {
 		fprintf(stderr, "packets: not two addresses of one family\n");
 		exit(1);
@@ -472,13 +590,18 @@ int main(int argc, char **argv)
 	}
 	open_socket(argv[2], argv[3]);
 	qpn = strtoul(argv[4], NULL, 0);
-	if (!strcmp(kind, "valid") || !strcmp(kind, "icrc")) {
-		size_t len = ud_send(p, qpn);
+	if (!strcmp(kind, "valid")) {
+		long count = argc > 5 ? atol(argv[5]) : 1;
 
-		memset(p + len - ICRC, 0, ICRC);
-		send_packet(p, len, kind[0] == 'v');
-	} else if (!strcmp(kind, "request") && argc == 7) {
-		send_request(qpn, strtoul(argv[5], NULL, 0), argv[6]);
+		while (count--)
+			send_packet(p, ud_send(p, qpn), true);
+	} else if (!strcmp(kind, "icrc")) {
+		send_icrc(qpn);
+	} else if (!strcmp(kind, "request") && argc >= 7) {
+		send_request(qpn, strtoul(argv[5], NULL, 0), argv[6],
+			     argc > 7 ? strtoul(argv[7], NULL, 0) : 0x123456);
+	} else if (!strcmp(kind, "token") && argc >= 7 && family == AF_INET) {
+		send_token(qpn, strtoul(argv[5], NULL, 0), strtoul(argv[6], NULL, 0), argc > 7);
 	} else if (!strcmp(kind, "short")) {
 		send_short(qpn);
 	} else if (!strcmp(kind, "opcodes")) {
@@ -489,6 +612,8 @@ int main(int argc, char **argv)
 		send_random(qpn, argc > 5 ? atol(argv[5]) : 1000);
 	} else if (!strcmp(kind, "ip") && family == AF_INET) {
 		send_ip(qpn);
+	} else if (!strcmp(kind, "fragments")) {
+		send_fragments(qpn);
 	} else {
 		fprintf(stderr, "packets: unknown kind %s\n", kind);
 		return 1;

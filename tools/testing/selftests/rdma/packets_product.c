@@ -247,7 +247,7 @@ static size_t put_ip4(uint8_t *ip, const uint8_t *src, size_t behind, const stru
 	ip[1] = 0;
 	put(ip + 2, len + behind + odd->ip_lie, 2);
 	put(ip + 4, ++id, 2);
-	put(ip + 6, 0x4000, 2);			/* do not fragment */
+	put(ip + 6, odd->frag ? 0 : 0x4000, 2);	/* do not fragment */
 	ip[8] = odd->ttl0 ? 0 : 64;
 	ip[9] = IPPROTO_UDP;
 	put(ip + 10, 0, 2);

@@ -140,14 +140,54 @@ static void open_again(struct end *e, const struct end *as)
 	end_open(e, ibv_get_device_name(as->ctx->device), gid);
 }
 
-/* A process of its own: the provider may fall over what it finds in the rings. */
-static void scribbler(const struct end *first, const struct end *second, unsigned int seed)
+static void post_srq(struct end *e, struct ibv_srq *srq, const struct ibv_mr *mr, size_t len)
 {
-	const struct how how = { .size = 1 << 20, .timeout = 10, .retry = 1, .rnr_retry = 1 };
+	struct ibv_sge sge = sge_at(e, 0, len);
+	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	sge.lkey = mr->lkey;
+	verb(ibv_post_srq_recv(srq, &wr, &bad));
+}
+
+/* How the QPs of a round are: RC, RC with an SRQ, UC, UD */
+enum scribbled { SCRIBBLED_RC, SCRIBBLED_SRQ, SCRIBBLED_UC, SCRIBBLED_UD, NR_SCRIBBLED };
+
+/* Something to do for the device, with the keys of @victim too */
+static void post_some(struct end *from, struct end *to, const struct end *victim,
+		      struct ibv_ah *ah)
+{
 	static const enum ibv_wr_opcode op[] = {
-		IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ, IBV_WR_RDMA_WRITE_WITH_IMM,
+		IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ,
+	};
+	enum ibv_qp_type type = from->qp->qp_type;
+	const struct end *local = rnd() % 16 ? from : victim;
+	struct ibv_sge sge = sge_at(local, 0, rnd() % (ah ? 4000 : 100000));
+	struct ibv_send_wr wr = send_wr(op[rnd() % (type == IBV_QPT_RC ? 4 : 3)], 0, &sge, 1,
+					rnd() % 4 ? to : victim, 0);
+
+	if (ah) {
+		wr.opcode = IBV_WR_SEND;
+		wr.wr.ud.ah = ah;
+		wr.wr.ud.remote_qpn = to->qp->qp_num;
+		wr.wr.ud.remote_qkey = QKEY;
+	}
+	post_wr(from, &wr);
+}
+
+/* A process of its own: the provider may fall over what it finds in the rings. */
+static void scribbler(const struct end *first, const struct end *second,
+		      const struct end *victim, enum scribbled kind, unsigned int seed)
+{
+	static const enum ibv_qp_type types[NR_SCRIBBLED] = {
+		IBV_QPT_RC, IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD
+	};
+	struct how how = {
+		.type = types[kind], .size = 1 << 20, .timeout = 10, .retry = 1, .rnr_retry = 1
 	};
 	struct end a = { }, b = { };
+	struct ibv_ah *ah_a = NULL, *ah_b = NULL;
+	struct ibv_srq *srq = NULL;
+	struct ibv_mr *srq_mr = NULL;
 	pthread_t thread;
 	double end;
 	int i;
@@ -156,13 +196,34 @@ static void scribbler(const struct end *first, const struct end *second, unsigne
 	alarm(20);
 	open_again(&a, first);
 	open_again(&b, second);
-	pair_make(&a, &b, &how);
+	end_make(&a, &how);
+	if (kind == SCRIBBLED_SRQ) {
+		struct ibv_srq_init_attr init = { .attr = { .max_wr = 64, .max_sge = 4 } };
+		struct ibv_pd *pd = ibv_alloc_pd(b.ctx);
+
+		need(pd);
+		srq = how.srq = ibv_create_srq(pd, &init);
+		need(srq);
+		end_make(&b, &how);
+		srq_mr = ibv_reg_mr(pd, b.buf, b.size, IBV_ACCESS_LOCAL_WRITE);
+		need(srq_mr);
+	} else {
+		end_make(&b, &how);
+	}
+	pair_connect(&a, &b, &how);
+	if (kind == SCRIBBLED_UD) {
+		ah_a = end_ah(&a, &b);
+		ah_b = end_ah(&b, &a);
+	}
 	find_rings();
 	for (i = 0; i < 32; i++) {
 		post_recv(&a, i, 0, rnd() % 100000);
-		post_recv(&b, i, 0, rnd() % 100000);
-		post_send(&a, op[rnd() % ARRAY_SIZE(op)], i, 0, rnd() % 100000, &b);
-		post_send(&b, op[rnd() % ARRAY_SIZE(op)], i, 0, rnd() % 100000, &a);
+		if (srq)
+			post_srq(&b, srq, srq_mr, rnd() % 100000);
+		else
+			post_recv(&b, i, 0, rnd() % 100000);
+		post_some(&a, &b, victim, ah_a);
+		post_some(&b, &a, victim, ah_b);
 	}
 	need(!pthread_create(&thread, NULL, scribble, NULL));
 	end = seconds() + 0.3;
@@ -190,6 +251,7 @@ static void test_scribble(struct end *a, struct end *b, const char *arg)
 	int i, status, rounds = arg ? atoi(arg) : 10, intact = 0;
 	struct ibv_pd *pd = ibv_alloc_pd(a->ctx);
 	struct ibv_mr *mr;
+	struct end victim = *a;
 	uint8_t *guarded;
 	size_t j;
 	pid_t pid;
@@ -202,11 +264,13 @@ static void test_scribble(struct end *a, struct end *b, const char *arg)
 	mr = ibv_reg_mr(pd, guarded, how.size, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ |
 			IBV_ACCESS_REMOTE_WRITE);
 	need(mr);
+	victim.buf = guarded;
+	victim.mr = mr;
 	for (i = 1; i <= rounds; i++) {
 		pid = fork();
 		need(pid >= 0);
 		if (!pid)
-			scribbler(a, b, i * 2654435761u);
+			scribbler(a, b, &victim, i % NR_SCRIBBLED, i * 2654435761u);
 		need(waitpid(pid, &status, 0) == pid);
 		printf("round %d: status %x\n", i, status);
 		/* the provider's own fault, or a verb that failed */
@@ -228,6 +292,176 @@ static void test_scribble(struct end *a, struct end *b, const char *arg)
 	want_wc(a->scq, 2, IBV_WC_SUCCESS);
 	want_wc(b->rcq, 1, IBV_WC_SUCCESS);
 	need(same(b->buf, 10000, 5));
+	pair_unmake(a, b);
+}
+
+/*
+ * Keys of another process
+ */
+
+/* What the owner lets be known */
+struct known {
+	uint64_t	addr;
+	uint32_t	lkey;
+	uint32_t	rkeys[3];	/* of the MR, of windows of both types */
+};
+
+enum { KEYED_BYTES = 4096 };
+
+/* The status of a WR of @from, of eight bytes; then both are connected anew. */
+static enum ibv_wc_status keyed(struct end *from, struct end *to, enum ibv_wr_opcode op,
+				uint64_t addr, uint32_t rkey, struct ibv_sge *sge)
+{
+	struct ibv_send_wr wr = send_wr(op, 1, sge, sge ? 1 : 0, NULL, 0);
+	struct end *ends[] = { from, to };
+	enum ibv_wc_status status;
+	struct ibv_wc wc;
+	int i;
+
+	if (op == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		wr.wr.atomic.remote_addr = addr;
+		wr.wr.atomic.compare_add = 1;
+		wr.wr.atomic.rkey = rkey;
+	} else if (op == IBV_WR_SEND_WITH_INV || op == IBV_WR_LOCAL_INV) {
+		wr.invalidate_rkey = rkey;
+	} else {
+		wr.wr.rdma.remote_addr = addr;
+		wr.wr.rdma.rkey = rkey;
+	}
+	post_wr(from, &wr);
+	status = wait_wc(from->scq).status;
+	for (i = 0; i < 2; i++)
+		end_state(ends[i], IBV_QPS_RESET);
+	for (i = 0; i < 2; i++)
+		while (ibv_poll_cq(ends[i]->scq, 1, &wc) > 0 ||
+		       ibv_poll_cq(ends[i]->rcq, 1, &wc) > 0)
+			;
+	pair_connect(from, to, &(struct how){ });
+	return status;
+}
+
+/* Both QPs are its own; the memory and its keys are of another process, on the second device. */
+static void key_thief(const struct end *first, const struct end *second, const struct known *known)
+{
+	static const enum ibv_wr_opcode remote[] = {
+		IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ, IBV_WR_ATOMIC_FETCH_AND_ADD,
+	};
+	const struct how how = { .size = KEYED_BYTES };
+	struct ibv_sge stolen = { .addr = known->addr, .length = 8, .lkey = known->lkey };
+	struct ibv_recv_wr recv = { .wr_id = 1, .sg_list = &stolen, .num_sge = 1 }, *bad;
+	struct end a = { }, b = { };
+	struct ibv_sge sge;
+	size_t i, k;
+
+	open_again(&a, first);
+	open_again(&b, second);
+	a.qp_access = b.qp_access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+				    IBV_ACCESS_REMOTE_ATOMIC;
+	pair_make(&a, &b, &how);
+	sge = sge_at(&a, 0, 8);
+	for (k = 0; k < ARRAY_SIZE(known->rkeys); k++) {
+		for (i = 0; i < ARRAY_SIZE(remote); i++)
+			need(keyed(&a, &b, remote[i], known->addr, known->rkeys[k], &sge) ==
+			     IBV_WC_REM_ACCESS_ERR);
+		/* nor may the keys be taken from their owner */
+		post_recv(&b, 1, 0, 8);
+		need(keyed(&a, &b, IBV_WR_SEND_WITH_INV, 0, known->rkeys[k], &sge) ==
+		     IBV_WC_REM_ACCESS_ERR);
+		need(keyed(&b, &a, IBV_WR_LOCAL_INV, 0, known->rkeys[k], NULL) !=
+		     IBV_WC_SUCCESS);
+	}
+	/* as its own memory: what is sent, what is read into, what is received into */
+	post_recv(&a, 1, 0, 8);
+	need(keyed(&b, &a, IBV_WR_SEND, 0, 0, &stolen) == IBV_WC_LOC_PROT_ERR);
+	need(keyed(&b, &a, IBV_WR_RDMA_READ, (uintptr_t)a.buf, a.mr->rkey, &stolen) ==
+	     IBV_WC_LOC_PROT_ERR);
+	verb(ibv_post_recv(b.qp, &recv, &bad));
+	need(keyed(&a, &b, IBV_WR_SEND, 0, 0, &sge) == IBV_WC_REM_OP_ERR);
+	/* its own keys are good for all this */
+	for (i = 0; i < ARRAY_SIZE(remote) - 1; i++)
+		need(keyed(&a, &b, remote[i], (uintptr_t)b.buf, b.mr->rkey, &sge) ==
+		     IBV_WC_SUCCESS);
+	pair_unmake(&a, &b);
+	_exit(0);
+}
+
+/* Bind @mw, of type 2, to all of the memory. */
+static uint32_t bind_all(struct end *e, struct ibv_mw *mw, int access)
+{
+	struct ibv_send_wr wr = {
+		.wr_id = 2, .opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED,
+		.bind_mw = {
+			.mw = mw,
+			.rkey = ibv_inc_rkey(mw->rkey),
+			.bind_info = {
+				.mr = e->mr, .addr = (uintptr_t)e->buf, .length = e->size,
+				.mw_access_flags = access,
+			},
+		},
+	};
+
+	post_wr(e, &wr);
+	want_wc(e->scq, 2, IBV_WC_SUCCESS);
+	return wr.bind_mw.rkey;
+}
+
+/* A process that knows address and keys of another one's memory can do nothing with them. */
+static void test_foreign_keys(struct end *a, struct end *b, const char *arg)
+{
+	const int remote = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+			   IBV_ACCESS_REMOTE_ATOMIC;
+	const struct how how = {
+		.size = KEYED_BYTES,
+		.mr_access = remote | IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND,
+	};
+	struct ibv_mw_bind bind = {
+		.wr_id = 1, .send_flags = IBV_SEND_SIGNALED,
+		.bind_info = { .length = KEYED_BYTES, .mw_access_flags = remote },
+	};
+	int pipes[2], status;
+	struct ibv_mw *one, *two;
+	struct known known;
+	struct ibv_sge sge;
+	size_t i;
+	pid_t pid;
+
+	(void)arg;
+	need(!pipe(pipes));
+	/* before there are rings, which would be the child's too */
+	pid = fork();
+	need(pid >= 0);
+	if (!pid) {
+		need(read(pipes[0], &known, sizeof(known)) == sizeof(known));
+		key_thief(a, b, &known);
+	}
+	pair_make(a, b, &how);
+	memset(b->buf, GUARD, b->size);
+	one = ibv_alloc_mw(b->pd, IBV_MW_TYPE_1);
+	two = ibv_alloc_mw(b->pd, IBV_MW_TYPE_2);
+	need(one && two);
+	bind.bind_info.mr = b->mr;
+	bind.bind_info.addr = (uintptr_t)b->buf;
+	verb(ibv_bind_mw(b->qp, one, &bind));
+	want_wc(b->scq, 1, IBV_WC_SUCCESS);
+	known = (struct known){
+		.addr = (uintptr_t)b->buf, .lkey = b->mr->lkey,
+		.rkeys = { b->mr->rkey, one->rkey, bind_all(b, two, remote) },
+	};
+	need(write(pipes[1], &known, sizeof(known)) == sizeof(known));
+	need(waitpid(pid, &status, 0) == pid);
+	need(!status);
+	for (i = 0; i < b->size; i++)
+		need(b->buf[i] == GUARD);
+	/* for their owner they are as good as before; the last one goes with its QP's RESET */
+	fill(a->buf, 8, 0);
+	sge = sge_at(a, 0, 8);
+	for (i = ARRAY_SIZE(known.rkeys); i-- > 0; ) {
+		need(keyed(a, b, IBV_WR_RDMA_WRITE, known.addr + i * 8, known.rkeys[i], &sge) ==
+		     IBV_WC_SUCCESS);
+		need(same(b->buf + i * 8, 8, 0));
+	}
+	verb(ibv_dealloc_mw(one));
+	verb(ibv_dealloc_mw(two));
 	pair_unmake(a, b);
 }
 
@@ -501,6 +735,87 @@ static void test_big_rings(struct end *a, struct end *unused, const char *arg)
 		need(ibv_create_cq(a->ctx, 32767, NULL, NULL, 0));
 	puts("ready");
 	pause();
+}
+
+/* What takes more than the 24 MiB that this process may have */
+static void too_large(struct end *e, const struct ibv_device_attr *dev)
+{
+	const size_t huge = 1ULL << 34;
+	struct ibv_srq_init_attr srq = {
+		.attr = { .max_wr = dev->max_srq_wr, .max_sge = dev->max_srq_sge },
+	};
+	struct ibv_qp_init_attr qp = {
+		.qp_type = IBV_QPT_RC,
+		.send_cq = e->scq,
+		.recv_cq = e->rcq,
+		.cap = {
+			.max_send_wr = dev->max_qp_wr, .max_recv_wr = dev->max_qp_wr,
+			.max_send_sge = dev->max_sge, .max_recv_sge = dev->max_sge,
+		},
+	};
+	void *at = mmap(NULL, huge, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	need(at != MAP_FAILED);
+	errno = 0;
+	need(!ibv_create_cq(e->ctx, dev->max_cqe, NULL, NULL, 0) && errno == ENOMEM);
+	need(ibv_resize_cq(e->scq, dev->max_cqe) == ENOMEM);
+	errno = 0;
+	need(!ibv_create_srq(e->pd, &srq) && errno == ENOMEM);
+	errno = 0;
+	need(!ibv_create_qp(e->pd, &qp) && errno == ENOMEM);
+	errno = 0;
+	need(!ibv_reg_mr(e->pd, at, huge, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND) &&
+	     errno == ENOMEM);
+	need(!munmap(at, huge));
+}
+
+/* Of a process that may have little: it gets an error, and all back that it was given. */
+static void test_use_memory(struct end *a, struct end *unused, const char *arg)
+{
+	const struct how how = { .size = 1 << 16 };
+	struct ibv_device_attr attr;
+	int i;
+
+	(void)unused;
+	(void)arg;
+	verb(ibv_query_device(a->ctx, &attr));
+	end_make(a, &how);
+	for (i = 0; i < 3; i++)
+		too_large(a, &attr);
+	end_unmake(a);
+	end_make(a, &how);
+	end_unmake(a);
+}
+
+/*
+ * PDs until there are no more. ARGUMENT: how many the cgroup lets it have, else it is what
+ * the first device promises, less some of the kernel's own; the second one has its own.
+ */
+static void test_use_objects(struct end *a, struct end *b, const char *arg)
+{
+	struct ibv_device_attr attr;
+	int i, most, few = arg ? 0 : 16;
+	struct ibv_pd **pds, *other;
+
+	verb(ibv_query_device(a->ctx, &attr));
+	most = arg ? atoi(arg) : attr.max_pd;
+	pds = calloc(most + 1, sizeof(*pds));
+	need(pds);
+	errno = 0;
+	for (i = 0; i <= most && (pds[i] = ibv_alloc_pd(a->ctx)); i++)
+		;
+	printf("%d PDs: %s\n", i, err_name(errno));
+	need(i <= most && i >= most - few && errno == (arg ? EAGAIN : ENOMEM));
+	other = ibv_alloc_pd(b->ctx);
+	need(other);
+	verb(ibv_dealloc_pd(other));
+	/* one for one */
+	verb(ibv_dealloc_pd(pds[0]));
+	pds[0] = ibv_alloc_pd(a->ctx);
+	need(pds[0]);
+	need(!ibv_alloc_pd(a->ctx));
+	/* the rest goes with the process */
 }
 
 /*
@@ -783,19 +1098,49 @@ static void uc_connect(struct end *e, const struct end *peer)
 			   IBV_QP_DEST_QPN | IBV_QP_RQ_PSN));
 }
 
+enum { ASKED = 2500, NEVER = 31 };
+
+static const struct how asking = { .size = 1 << 16, .timeout = NEVER };
+
+/* A new connection, and a request in it that @peer, which is not connected, does not answer. */
+static void ask(struct end *e, struct end *peer, unsigned int n)
+{
+	struct ibv_sge sge = sge_at(e, 0, 8);
+	struct ibv_send_wr atomic = send_wr(IBV_WR_ATOMIC_FETCH_AND_ADD, n, &sge, 1, NULL, 0);
+
+	struct ibv_wc wc;
+
+	end_state(e, IBV_QPS_RESET);
+	while (ibv_poll_cq(e->scq, 1, &wc) > 0)
+		;
+	end_init(e);
+	end_rtr(e, peer, &asking);
+	end_rts(e, &asking);
+	if (n % 3 == 2) {
+		atomic.wr.atomic.remote_addr = (uintptr_t)peer->buf;
+		atomic.wr.atomic.rkey = peer->mr->rkey;
+		post_wr(e, &atomic);
+	} else {
+		post_send(e, n % 3 ? IBV_WR_SEND : IBV_WR_RDMA_READ, n, 0, ASKED, peer);
+	}
+}
+
 /*
  * QPs of all kinds and states for strangers to shoot at.  Prints
  *
- *	ready ADDRESS RKEY RC RC-INIT RC-RESET RC-ERROR UC UD
+ *	ready ADDRESS RKEY RC RC-INIT RC-RESET RC-ERROR UC UD RC-ASKING
  *
  * with the address and the key of memory that nobody writes to and numbers of QPs; QPs
- * that end up in an error are connected anew.  Ends with SIGTERM.
+ * that end up in an error are connected anew.  The last one waits for an answer, which a
+ * packet may well be.  Ends with SIGTERM.
  */
 static void test_targets(struct end *a, struct end *b, const char *arg)
 {
 	const struct how rc = { .size = 1 << 16, .mr_access = IBV_ACCESS_LOCAL_WRITE };
 	const struct how uc = { .type = IBV_QPT_UC, .size = 1 << 16 }, ud = { .type = IBV_QPT_UD };
 	struct end init = *a, reset = *a, error = *a, uc_a = *a, uc_b = *b, ud_a = *a;
+	struct end asks = *a, silent = *b;
+	unsigned int asked = 0;
 	struct ibv_mr *mr;
 	uint8_t *guarded;
 	struct ibv_wc wc;
@@ -816,6 +1161,10 @@ static void test_targets(struct end *a, struct end *b, const char *arg)
 	end_make(&ud_a, &ud);
 	end_init(&ud_a);
 	end_rtr(&ud_a, &ud_a, &ud);
+	end_make(&asks, &asking);
+	end_make(&silent, &asking);
+	memset(asks.buf, GUARD, asks.size);
+	ask(&asks, &silent, asked);
 	for (i = 0; i < 32; i++) {
 		post_recv(a, i, 0, 1 << 16);
 		post_recv(&uc_a, i, 0, 1 << 16);
@@ -828,9 +1177,9 @@ static void test_targets(struct end *a, struct end *b, const char *arg)
 	mr = ibv_reg_mr(a->pd, guarded, size, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 			IBV_ACCESS_REMOTE_READ);
 	need(mr);
-	printf("ready %llu %u %u %u %u %u %u %u\n", (unsigned long long)(uintptr_t)guarded,
+	printf("ready %llu %u %u %u %u %u %u %u %u\n", (unsigned long long)(uintptr_t)guarded,
 	       mr->rkey, a->qp->qp_num, init.qp->qp_num, reset.qp->qp_num, error.qp->qp_num,
-	       uc_a.qp->qp_num, ud_a.qp->qp_num);
+	       uc_a.qp->qp_num, ud_a.qp->qp_num, asks.qp->qp_num);
 	while (!__atomic_load_n(&enough, __ATOMIC_RELAXED)) {
 		usleep(20000);
 		while (ibv_poll_cq(a->rcq, 1, &wc) > 0)
@@ -841,6 +1190,8 @@ static void test_targets(struct end *a, struct end *b, const char *arg)
 		while (ibv_poll_cq(ud_a.rcq, 1, &wc) > 0)
 			if (wc.status == IBV_WC_SUCCESS)
 				post_recv(&ud_a, 1, 0, 1 << 13);
+		if (ibv_poll_cq(asks.scq, 1, &wc) > 0 || end_get_state(&asks) == IBV_QPS_ERR)
+			ask(&asks, &silent, ++asked);
 		if (end_get_state(a) == IBV_QPS_ERR) {
 			end_state(a, IBV_QPS_RESET);
 			end_init(a);
@@ -852,6 +1203,9 @@ static void test_targets(struct end *a, struct end *b, const char *arg)
 	}
 	for (i = 0; i < size; i++)
 		need(guarded[i] == GUARD);
+	for (i = ASKED; i < asks.size; i++)
+		need(asks.buf[i] == GUARD);
+	printf("%u requests were answered somehow\n", asked);
 	need(end_get_state(&init) == IBV_QPS_INIT);
 	need(end_get_state(&reset) == IBV_QPS_RESET);
 	need(end_get_state(&error) == IBV_QPS_ERR);
@@ -862,6 +1216,7 @@ static void test_targets(struct end *a, struct end *b, const char *arg)
 
 const struct test hostile_tests[] = {
 	{ "scribble", test_scribble },
+	{ "foreign_keys", test_foreign_keys },
 	{ "destroy_orders", test_destroy_orders },
 	{ "unmap_rings", test_unmap_rings },
 	{ "many_die", test_many_die },
@@ -869,6 +1224,8 @@ const struct test hostile_tests[] = {
 	{ "orphan", test_orphan },
 	{ "memlock", test_memlock, true },
 	{ "big_rings", test_big_rings, true },
+	{ "use_memory", test_use_memory, true },
+	{ "use_objects", test_use_objects },
 	{ "bad_answer", test_bad_answer, true },
 	{ "intact", test_intact },
 	{ "targets", test_targets },

@@ -6,10 +6,16 @@
 #include "verbs.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The device is gone: each verb says EIO, the rings can still be touched. */
@@ -193,6 +199,50 @@ static void test_listen(struct end *e, struct end *unused, const char *arg)
 }
 
 /*
+ * A UD QP with 64 receives in a page that cannot be written until SIGUSR1 comes: it is that
+ * of a file, ARGUMENT, whose file system is frozen. Prints "ready QPN", and in the end how
+ * many were received.
+ */
+static void test_frozen_page(struct end *e, struct end *unused, const char *arg)
+{
+	enum { NUM = 64, LEN = 128, BYTES = 32 };
+	const struct how how = { .type = IBV_QPT_UD, .size = NUM * LEN };
+	const struct timespec most = { .tv_sec = 30 };
+	int i, fd = open(arg, O_RDWR | O_CREAT, 0600);
+	struct ibv_wc wc;
+	sigset_t set;
+
+	(void)unused;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGTERM);
+	need(!sigprocmask(SIG_BLOCK, &set, NULL));
+	more_access = IBV_ACCESS_ON_DEMAND;
+	end_make(e, &how);
+	end_init(e);
+	end_rtr(e, e, &how);
+	need(fd >= 0 && pwrite(fd, e->buf, e->size, 0) == (ssize_t)e->size && !fsync(fd));
+	need(mmap(e->buf, e->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) ==
+	     e->buf);
+	for (i = 0; i < NUM; i++)
+		post_recv(e, i, i * LEN, LEN);
+	need(!ioctl(fd, FIFREEZE, 0));
+	printf("ready %u\n", e->qp->qp_num);
+	sigtimedwait(&set, NULL, &most);
+	i = ibv_poll_cq(e->rcq, 1, &wc);
+	need(!ioctl(fd, FITHAW, 0));
+	need(!i);
+	for (i = 0; i < NUM; i++) {
+		wc = wait_wc(e->rcq);
+		need(wc.wr_id == (uint64_t)i && wc.status == IBV_WC_SUCCESS);
+		need(wc.byte_len == GRH + BYTES && e->buf[i * LEN + GRH + 5] == 5);
+	}
+	printf("received %d\n", i);
+	end_unmake(e);
+	close(fd);
+}
+
+/*
  * May this process use the GID?  ARGUMENT: what modify_qp to RTR and create_ah
  * should say (OK, EPERM, ...).
  */
@@ -249,12 +299,108 @@ static void test_await_refusal(struct end *a, struct end *b, const char *arg)
 	pair_unmake(a, b);
 }
 
+/*
+ * A request of the first device that its peer, which is not connected, does not answer.
+ * ARGUMENT: send, read, atomic, of eight bytes, or long, a READ of two packets. Prints
+ * "ready QPN", and how the request was completed. An answer has bytes of ANSWER; nothing
+ * is written behind what was asked for.
+ */
+static void test_await_response(struct end *a, struct end *b, const char *arg)
+{
+	enum { OFF = 4096, ANSWER = 0x3c, NEVER = 31 };
+	const struct how how = { .size = 65536, .mtu = IBV_MTU_256, .timeout = NEVER };
+	size_t i, len = strcmp(arg, "long") ? 8 : 256 + 8;
+	struct ibv_wc wc;
+	bool answered;
+
+	end_make(a, &how);
+	end_make(b, &how);
+	end_init(a);
+	end_init(b);
+	end_rtr(a, b, &how);
+	end_rts(a, &how);
+	memset(a->buf, GUARD, a->size);
+	if (!strcmp(arg, "atomic")) {
+		struct ibv_sge sge = sge_at(a, OFF, len);
+		struct ibv_send_wr wr = send_wr(IBV_WR_ATOMIC_FETCH_AND_ADD, 1, &sge, 1, NULL, 0);
+
+		wr.wr.atomic.remote_addr = (uintptr_t)b->buf;
+		wr.wr.atomic.rkey = b->mr->rkey;
+		post_wr(a, &wr);
+	} else {
+		post_send(a, strcmp(arg, "send") ? IBV_WR_RDMA_READ : IBV_WR_SEND, 1, OFF, len, b);
+	}
+	printf("ready %u\n", a->qp->qp_num);
+	wc = wait_wc(a->scq);
+	printf("completed: %s\n", ibv_wc_status_str(wc.status));
+	answered = wc.status == IBV_WC_SUCCESS && strcmp(arg, "send");
+	for (i = 0; i < a->size; i++) {
+		bool within = i >= OFF && i < OFF + len;
+
+		if (within && !answered && !strcmp(arg, "long"))	/* in part */
+			need(a->buf[i] == GUARD || (a->buf[i] == ANSWER && i < OFF + 256));
+		else
+			need(a->buf[i] == (within && answered ? ANSWER : GUARD));
+	}
+	need(end_get_state(a) == (wc.status == IBV_WC_SUCCESS ? IBV_QPS_RTS : IBV_QPS_ERR));
+	end_unmake(a);
+	end_unmake(b);
+}
+
+static void exchange_small(struct end *from, struct end *to)
+{
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		post_recv(to, i, 0, 8);
+		post_send(from, IBV_WR_SEND, i, 0, 8, NULL);
+		want_wc(from->scq, i, IBV_WC_SUCCESS);
+		want_wc(to->rcq, i, IBV_WC_SUCCESS);
+	}
+}
+
+/*
+ * Two connections that have sent messages of eight bytes, and rest.  Prints "ready QPN QPN"
+ * of the first device.  On SIGUSR1 the first one is connected anew, with the same PSNs,
+ * sends again, and "again" is printed.
+ */
+static void test_proven_pairs(struct end *a, struct end *b, const char *arg)
+{
+	const struct how how = { .size = 65536 };
+	struct end a2 = *a, b2 = *b;
+	sigset_t set;
+	int sig;
+
+	(void)arg;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	need(!sigprocmask(SIG_BLOCK, &set, NULL));
+	pair_make(a, b, &how);
+	pair_make(&a2, &b2, &how);
+	exchange_small(a, b);
+	exchange_small(b, a);
+	exchange_small(&a2, &b2);
+	exchange_small(&b2, &a2);
+	printf("ready %u %u\n", a->qp->qp_num, a2.qp->qp_num);
+	while (!sigwait(&set, &sig)) {
+		end_state(a, IBV_QPS_RESET);
+		end_state(b, IBV_QPS_RESET);
+		pair_connect(a, b, &how);
+		exchange_small(a, b);
+		exchange_small(b, a);
+		puts("again");
+	}
+}
+
 const struct test process_tests[] = {
 	{ "hold", test_hold, true },
 	{ "stream", test_stream },
 	{ "unanswered", test_unanswered },
 	{ "await_refusal", test_await_refusal },
+	{ "await_response", test_await_response },
+	{ "proven_pairs", test_proven_pairs },
 	{ "listen", test_listen, true },
+	{ "frozen_page", test_frozen_page, true },
 	{ "try_gid", test_try_gid, true },
 	{ }
 };

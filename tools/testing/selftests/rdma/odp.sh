@@ -41,4 +41,5 @@ run_tests \
 	"lone odp_implicit" \
 	"lone odp_prefetch" \
 	"lone odp_prefetch_race" \
+	"verbs taken munmap" \
 	pingpong_odp

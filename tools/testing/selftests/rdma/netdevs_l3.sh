@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Links on netdevs without Ethernet: tun, WireGuard, tunnels of IP in IP and GRE; and
-# ipvlan in modes L3 and L3S.
+# Links on netdevs without Ethernet: tun, WireGuard, tunnels of IP in IP and GRE, over
+# IPv4 and IPv6; and ipvlan in modes L3 and L3S.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -15,7 +15,8 @@ setup()
 wire()
 {
 	check new_ns ns1 ns2 && check setup_veth dev1 "$ns1" dev2 "$ns2" || return
-	check up "$ns1" "$dev1" 10.13.1.1/24 && check up "$ns2" "$dev2" 10.13.1.2/24
+	check up "$ns1" "$dev1" 10.13.1.1/24 fd00:13:1::1/64 &&
+		check up "$ns2" "$dev2" 10.13.1.2/24 fd00:13:1::2/64
 }
 
 # rping both ways, where rdma_cm knows netdevs without a MAC address: not in 6.x
@@ -75,17 +76,28 @@ wireguard()
 	unlink_both
 }
 
-# tunnel KIND
+# tunnel KIND [OPTION...]
 tunnel()
 {
+	local kind=$1 outer=10.13.1. inner=10.13.3. len=24
+
+	shift
+	case $kind in
+	ip6*)
+		have_ipv6 || { skip "this kernel has no IPv6"; return; }
+		outer=fd00:13:1:: ;;
+	sit)
+		have_ipv6 || { skip "this kernel has no IPv6"; return; }
+		inner=fd00:13:3:: len=64 ;;
+	esac
 	wire || return
-	add_netdev "$ns1" t0 type "$1" local 10.13.1.1 remote 10.13.1.2 || return
-	add_netdev "$ns2" t0 type "$1" local 10.13.1.2 remote 10.13.1.1 || return
-	if [ "$1" = ipip ]; then
-		# IPv4 alone
-		check up "$ns1" t0 10.13.3.1/24 && check up "$ns2" t0 10.13.3.2/24 || return
+	add_netdev "$ns1" t0 type "$kind" local "${outer}1" remote "${outer}2" "$@" || return
+	add_netdev "$ns2" t0 type "$kind" local "${outer}2" remote "${outer}1" "$@" || return
+	if [[ $kind = ipip || $kind = sit && $# -eq 0 ]]; then
+		# one family alone
+		ip1=${inner}1 ip2=${inner}2
+		check up "$ns1" t0 "$ip1/$len" && check up "$ns2" t0 "$ip2/$len" || return
 		check setup_link link1 "$ns1" t0 && check setup_link link2 "$ns2" t0 || return
-		ip1=10.13.3.1 ip2=10.13.3.2
 		exchange "$ns1" "$link1" "$ip1" "$ns2" "$link2" "$ip2"
 	else
 		exchange_on "$ns1" t0 "$ns2" t0 -
@@ -102,12 +114,20 @@ ipvlan()
 	wire || return
 	check setup_ns ns3 || return
 	add_netdev "$ns1" ipv0 link "$dev1" netns "$ns3" type ipvlan mode "$1" || return
-	check up "$ns3" ipv0 10.13.4.1/32
+	check up "$ns3" ipv0 10.13.4.1/32 fd00:13:4::1/128
 	check ip -n "$ns3" route add default dev ipv0
 	check ip -n "$ns2" route add 10.13.4.1/32 via 10.13.1.1
+	! have_ipv6 || {
+		check ip -n "$ns3" -6 route add default dev ipv0
+		check ip -n "$ns2" route add fd00:13:4::1/128 via fd00:13:1::1
+	}
 	check setup_link link1 "$ns3" ipv0 && check setup_link link2 "$ns2" "$dev2" || return
 	exchange "$ns3" "$link1" 10.13.4.1 "$ns2" "$link2" 10.13.1.2
 	check ping "$ns3" 10.13.4.1 "$ns2" -C 3
+	! have_ipv6 || {
+		exchange "$ns3" "$link1" fd00:13:4::1 "$ns2" "$link2" fd00:13:1::2
+		check ping "$ns3" fd00:13:4::1 "$ns2" -C 3
+	}
 	unlink_both
 }
 
@@ -117,5 +137,8 @@ run_tests \
 	wireguard \
 	"tunnel gre" \
 	"tunnel ipip" \
+	"tunnel sit" "tunnel sit mode any" \
+	"tunnel ip6tnl mode any" \
+	"tunnel ip6gre" \
 	"ipvlan l3" \
 	"ipvlan l3s"

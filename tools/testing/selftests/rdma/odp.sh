@@ -33,9 +33,13 @@ run_tests \
 	"verbs odp ud" \
 	"verbs odp_discard" \
 	"verbs odp_race" \
+	"verbs odp_race_data" \
 	"verbs odp_fork" \
+	"verbs odp_fork_busy" \
 	"verbs odp_unmapped" \
 	"verbs odp_file" \
 	"lone odp_implicit" \
 	"lone odp_prefetch" \
+	"lone odp_prefetch_race" \
+	"verbs taken munmap" \
 	pingpong_odp

@@ -7,6 +7,7 @@
 #include "verbs.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +113,48 @@ static void test_odp_race(struct end *a, struct end *b, const char *arg)
 	pair_unmake(a, b);
 }
 
+/* Memory of a file in place of the buffer's: it keeps its data when pages go. */
+static void share(struct end *e)
+{
+	int fd = memfd_create("odp", 0);
+
+	need(fd >= 0 && !ftruncate(fd, e->size));
+	need(mmap(e->buf, e->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) ==
+	     e->buf);
+	close(fd);
+}
+
+/* Pages go all the time, their data do not: each message is right when it is done. */
+static void test_odp_race_data(struct end *a, struct end *b, const char *arg)
+{
+	const struct how how = { .mr_access = ACCESS, .timeout = 18 };
+	double end = seconds() + (arg ? atof(arg) : 1);
+	enum { DEPTH = 8, LEN = 100 * KI };
+	struct end *ends[] = { a, b };
+	int posted = 0, done = 0, i;
+
+	pair_make(a, b, &how);
+	share(a);
+	share(b);
+	while (seconds() < end || done < posted) {
+		while (posted - done < DEPTH && seconds() < end) {
+			i = posted % DEPTH;
+			/* by turns a WRITE from a to b and a READ from b to a */
+			fill(ends[i % 2]->buf + i * LEN, LEN, posted);
+			post_send(a, i % 2 ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, posted++,
+				  i * LEN, LEN, b);
+		}
+		need(!madvise(a->buf + posted % 64 * 4 * KI, 512 * KI, MADV_DONTNEED));
+		need(!madvise(b->buf + posted % 32 * 4 * KI, 512 * KI, MADV_DONTNEED));
+		want_wc(a->scq, done, IBV_WC_SUCCESS);
+		i = done % DEPTH;
+		need(same(ends[!(i % 2)]->buf + i * LEN, LEN, done));
+		done++;
+	}
+	printf("%d messages\n", done);
+	pair_unmake(a, b);
+}
+
 /* The MR belongs to the parent's memory; the child has a copy from its birth. */
 static void test_odp_fork(struct end *a, struct end *b, const char *arg)
 {
@@ -142,6 +185,66 @@ static void test_odp_fork(struct end *a, struct end *b, const char *arg)
 		need(WIFEXITED(status) && !WEXITSTATUS(status));
 		close(go[0]);
 		close(go[1]);
+	}
+	pair_unmake(a, b);
+}
+
+/* In the child: what it has of @e does not change before the parent says "go". */
+static int stays(const struct end *e, int ready, int go)
+{
+	uint8_t *copy = malloc(e->size);
+	char byte;
+
+	if (!copy)
+		return 3;
+	memcpy(copy, e->buf, e->size);
+	if (write(ready, "", 1) != 1 || read(go, &byte, 1) != 1)
+		return 4;
+	return memcmp(copy, e->buf, e->size) ? 2 : 0;
+}
+
+/* Messages are under way at the fork: they come to the parent, none to the child. */
+static void test_odp_fork_busy(struct end *a, struct end *b, const char *arg)
+{
+	enum { DEPTH = 16, LEN = 16 * KI };
+	const struct how how = { .size = DEPTH * LEN, .mr_access = ACCESS, .timeout = 18 };
+	int ready[2], go[2], status, i, n;
+	struct end *to;
+	pid_t child;
+	char byte;
+
+	(void)arg;
+	pair_make(a, b, &how);
+	for (i = 0; i < 4; i++) {
+		to = i % 2 ? a : b;
+		fill((i % 2 ? b : a)->buf, a->size, i + 1);
+		memset(to->buf, 0, to->size);
+		need(!pipe(ready) && !pipe(go));
+		for (n = 0; n < DEPTH; n++)
+			post_send(a, i % 2 ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, n, n * LEN, LEN,
+				  b);
+		/* fork() after the first, the second ... one */
+		for (n = 0; n < i; n++)
+			want_wc(a->scq, n, IBV_WC_SUCCESS);
+		child = fork();
+		need(child >= 0);
+		if (!child)
+			_exit(stays(to, ready[1], go[0]));
+		need(read(ready[0], &byte, 1) == 1);
+		for (; n < DEPTH; n++)
+			want_wc(a->scq, n, IBV_WC_SUCCESS);
+		need(same(to->buf, to->size, i + 1));
+		/* and what is sent once the child has its copy */
+		fill((i % 2 ? b : a)->buf, LEN, i + 99);
+		transfer(a, b, i % 2 ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, LEN);
+		need(same(to->buf, LEN, i + 99));
+		need(write(go[1], "", 1) == 1);
+		need(waitpid(child, &status, 0) == child);
+		need(WIFEXITED(status) && !WEXITSTATUS(status));
+		for (n = 0; n < 2; n++) {
+			close(ready[n]);
+			close(go[n]);
+		}
 	}
 	pair_unmake(a, b);
 }
@@ -319,18 +422,74 @@ static void test_odp_prefetch(struct end *e, struct end *unused, const char *arg
 	need(advise(e, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH, &sge) == EINVAL);
 	end_unmake(e);
 }
+
+static struct ibv_sge ahead;
+static unsigned long fetched;
+static bool fetch_stop;
+
+static void *prefetch(void *arg)
+{
+	struct ibv_sge sge = ahead;
+	int err;
+
+	while (!__atomic_load_n(&fetch_stop, __ATOMIC_ACQUIRE)) {
+		sge.lkey = __atomic_load_n(&ahead.lkey, __ATOMIC_ACQUIRE);
+		err = advise(arg, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE, &sge);
+		need(!err || err == ENOENT);
+		if (!err)
+			__atomic_add_fetch(&fetched, 1, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+/* An MR goes, and its pages, while they are brought. */
+static void test_odp_prefetch_race(struct end *e, struct end *unused, const char *arg)
+{
+	const struct how how = { .mr_access = ACCESS };
+	double end = seconds() + 20;
+	pthread_t threads[2];
+	unsigned long before;
+	struct ibv_mr *mr;
+	int i;
+
+	(void)unused;
+	(void)arg;
+	end_make(e, &how);
+	ahead = sge_at(e, 0, e->size);
+	for (i = 0; i < 2; i++)
+		need(!pthread_create(&threads[i], NULL, prefetch, e));
+	for (i = 0; i < 50; i++) {
+		mr = ibv_reg_mr(e->pd, e->buf, e->size, ACCESS);
+		need(mr);
+		before = __atomic_load_n(&fetched, __ATOMIC_ACQUIRE);
+		__atomic_store_n(&ahead.lkey, mr->lkey, __ATOMIC_RELEASE);
+		discard(e);
+		while (__atomic_load_n(&fetched, __ATOMIC_ACQUIRE) < before + i % 3)
+			need(seconds() < end);
+		discard(e);
+		verb(ibv_dereg_mr(mr));
+	}
+	__atomic_store_n(&fetch_stop, true, __ATOMIC_RELEASE);
+	for (i = 0; i < 2; i++)
+		need(!pthread_join(threads[i], NULL));
+	printf("%lu times\n", fetched);
+	end_unmake(e);
+}
 #endif
 
 const struct test odp_tests[] = {
 	{ "odp", test_odp },
 	{ "odp_discard", test_odp_discard },
 	{ "odp_race", test_odp_race },
+	{ "odp_race_data", test_odp_race_data },
 	{ "odp_fork", test_odp_fork },
+	{ "odp_fork_busy", test_odp_fork_busy },
 	{ "odp_unmapped", test_odp_unmapped },
 	{ "odp_file", test_odp_file },
 	{ "odp_implicit", test_odp_implicit, true },
 #ifdef HAVE_UVERBS_CALL
 	{ "odp_prefetch", test_odp_prefetch, true },
+	{ "odp_prefetch_race", test_odp_prefetch_race, true },
 #endif
 	{ }
 };

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of "verbs": MRs that change (ibv_rereg_mr).
+ * Tests of "verbs": MRs that change (ibv_rereg_mr), and memory that is taken away
+ * while it is used.
  *
  * rdma-core's rxe provider has no entry for it, so the command is written here.
  */
+#define _GNU_SOURCE
 #include "verbs.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <rdma/ib_user_verbs.h>
 
@@ -168,8 +171,168 @@ static void test_rereg_busy(struct end *a, struct end *b, const char *arg)
 	pair_unmake(a, b);
 }
 
+enum { TAKEN_DEPTH = 32, TAKEN_LEN = 64 * 1024, TAKEN_SIZE = 512 * 1024 };
+
+/* Message @i: other data than the messages before it, to where one of them was. */
+static void taken_post(struct end *a, struct end *b, enum ibv_wr_opcode op, struct ibv_mr *mr,
+		       int i)
+{
+	size_t from = 4099 * i, to = i * TAKEN_LEN % TAKEN_SIZE;
+	struct ibv_sge sge = sge_at(a, from, TAKEN_LEN);
+	struct ibv_send_wr wr = send_wr(op, i, &sge, 1, b, from);
+
+	if (op == IBV_WR_RDMA_WRITE) {
+		wr.wr.rdma.remote_addr = (uintptr_t)mr->addr + to;
+		wr.wr.rdma.rkey = mr->rkey;
+	} else if (op == IBV_WR_RDMA_READ) {
+		sge.addr = (uintptr_t)mr->addr + to;
+		sge.lkey = mr->lkey;
+	}
+	post_wr(a, &wr);
+}
+
+static void taken_recv(struct end *b, struct ibv_mr *mr, int i)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)mr->addr + i * TAKEN_LEN % TAKEN_SIZE,
+		.length = TAKEN_LEN,
+		.lkey = mr->lkey,
+	};
+	struct ibv_recv_wr wr = { .wr_id = i, .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	verb(ibv_post_recv(b->qp, &wr, &bad));
+}
+
+/*
+ * Messages @first to @n - 1: successes, one that ends with @status, flushes.
+ * Return: the one with @status.
+ */
+static int want_end(struct ibv_cq *cq, int first, int n, enum ibv_wc_status status)
+{
+	enum ibv_wc_status want = status;
+	int i, at = n;
+
+	for (i = first; i < n; i++) {
+		struct ibv_wc wc = wait_wc(cq);
+
+		if (wc.status == IBV_WC_SUCCESS && at == n && wc.wr_id == i)
+			continue;
+		if (wc.wr_id != i || wc.status != want)
+			die("completion of %d '%s', expected %d '%s'", (int)wc.wr_id,
+			    ibv_wc_status_str(wc.status), i, ibv_wc_status_str(want));
+		if (at == n)
+			at = i;
+		want = IBV_WC_WR_FLUSH_ERR;
+	}
+	need(at < n);
+	return at;
+}
+
+/* Each returns when nobody uses the memory any more; what they take is at @mr->addr. */
+static void take_munmap(struct end *e, struct ibv_mr *mr)
+{
+	(void)e;
+	need(!munmap(mr->addr, TAKEN_SIZE));
+}
+
+static void take_rereg(struct end *e, struct ibv_mr *mr)
+{
+	verb(rereg(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, e->buf, TAKEN_SIZE, 0));
+}
+
+static void take_dereg(struct end *e, struct ibv_mr *mr)
+{
+	(void)e;
+	verb(ibv_dereg_mr(mr));
+}
+
+static const struct way {
+	const char	*name;
+	void		(*take)(struct end *e, struct ibv_mr *mr);
+	int		access;
+	bool		mr_stays;
+} ways[] = {
+	{ "munmap", take_munmap, RIGHTS | IBV_ACCESS_ON_DEMAND, true },
+	{ "rereg", take_rereg, RIGHTS, true },
+	{ "dereg", take_dereg, RIGHTS },
+};
+
+/* Return: how many messages were done when the memory went. */
+static int taken_after(struct end *a, struct end *b, const struct way *way,
+		       enum ibv_wr_opcode op, int n)
+{
+	static const enum ibv_wc_status status[] = {
+		[IBV_WR_RDMA_WRITE] = IBV_WC_REM_ACCESS_ERR,
+		[IBV_WR_RDMA_READ] = IBV_WC_LOC_PROT_ERR,
+		[IBV_WR_SEND] = IBV_WC_REM_OP_ERR,
+	};
+	const struct how how = { .timeout = 18 };
+	struct end *e = op == IBV_WR_RDMA_READ ? a : b;
+	int fd = memfd_create("taken", 0), i, done;
+	static uint8_t before[TAKEN_SIZE];
+	struct ibv_mr *mr, old;
+	uint8_t *map, *view;
+
+	/* @view shows what is written to @map, also when that has gone */
+	need(fd >= 0 && !ftruncate(fd, TAKEN_SIZE));
+	map = mmap(NULL, TAKEN_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	view = mmap(NULL, TAKEN_SIZE, PROT_READ, MAP_SHARED, fd, 0);
+	need(map != MAP_FAILED && view != MAP_FAILED);
+
+	pair_make(a, b, &how);
+	fill(a->buf, a->size, 1);
+	fill(b->buf, b->size, 2);
+	mr = ibv_reg_mr(e->pd, map, TAKEN_SIZE, way->access);
+	need(mr);
+	old = *mr;
+	for (i = 0; i <= TAKEN_DEPTH && op == IBV_WR_SEND; i++)
+		taken_recv(b, mr, i);
+	for (i = 0; i < TAKEN_DEPTH; i++)
+		taken_post(a, b, op, mr, i);
+	for (i = 0; i < n; i++)
+		want_wc(a->scq, i, IBV_WC_SUCCESS);
+
+	way->take(e, mr);
+	memcpy(before, view, TAKEN_SIZE);
+	/* one, at least, comes too late */
+	taken_post(a, b, op, &old, TAKEN_DEPTH);
+	done = want_end(a->scq, n, TAKEN_DEPTH + 1, status[op]);
+	if (op == IBV_WR_SEND)
+		need(want_end(b->rcq, 0, TAKEN_DEPTH + 1, IBV_WC_LOC_PROT_ERR) == done);
+	need(!memcmp(before, view, TAKEN_SIZE));
+
+	if (way->mr_stays)
+		verb(ibv_dereg_mr(mr));
+	pair_unmake(a, b);
+	if (way->take != take_munmap)
+		munmap(map, TAKEN_SIZE);
+	munmap(view, TAKEN_SIZE);
+	close(fd);
+	return done;
+}
+
+/* ARGUMENT: how memory is taken away while messages are written to it */
+static void test_taken(struct end *a, struct end *b, const char *arg)
+{
+	static const enum ibv_wr_opcode ops[] = {
+		IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ, IBV_WR_SEND
+	};
+	const struct way *way = ways;
+	size_t i;
+	int n;
+
+	need(arg);
+	while (strcmp(way->name, arg))
+		need(++way < ways + ARRAY_SIZE(ways));
+	for (i = 0; i < ARRAY_SIZE(ops); i++)
+		for (n = 0; n < 5; n++)
+			printf("operation %zu: %d of %d messages were done\n", i,
+			       taken_after(a, b, way, ops[i], n), TAKEN_DEPTH);
+}
+
 const struct test rereg_tests[] = {
 	{ "rereg", test_rereg },
 	{ "rereg_busy", test_rereg_busy },
+	{ "taken", test_taken },
 	{ }
 };

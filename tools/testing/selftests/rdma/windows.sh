@@ -24,4 +24,6 @@ run_tests \
 	"verbs bind_order" \
 	"verbs inv_under_load" \
 	"verbs rereg" \
-	"verbs rereg_busy"
+	"verbs rereg_busy" \
+	"verbs taken rereg" \
+	"verbs taken dereg"

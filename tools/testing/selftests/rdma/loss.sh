@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # netem loses, reorders, duplicates and corrupts packets both ways: everything
-# arrives, once, as it was sent.  And with nothing arriving at all, everything
-# can still be taken away.
+# arrives, once, as it was sent, and what nobody sends again is lost as a whole.
+# And with nothing arriving at all, everything can still be taken away.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -95,6 +95,26 @@ drops_locally()
 	no_netem
 }
 
+# unreliable UC-OR-UD QDISC...: what arrives is right
+unreliable()
+{
+	local kind=$1
+
+	shift
+	queue "$@" || return
+	verbs unreliable "$kind"
+	gso_max_segs 1 && verbs unreliable "$kind"
+	gso_max_segs 65535
+	no_netem
+}
+
+srq()
+{
+	netem "$@" || return
+	verbs srq
+	no_netem
+}
+
 # what was lost was sent again, and counted
 retransmissions_are_counted()
 {
@@ -157,6 +177,14 @@ run_tests \
 	"singly 160 loss gemodel 1% 20% 80% 0.1%" \
 	"drops_locally netem delay 1ms limit 3" \
 	"drops_locally tbf rate 100mbit burst 70000 limit 100000" \
+	"srq loss 3%" \
+	"unreliable uc netem loss 10%" \
+	"unreliable uc,mess netem loss 5% duplicate 5% delay 1ms reorder 75%" \
+	"unreliable uc,srq netem loss 10%" \
+	"unreliable uc netem delay 10ms limit 12" \
+	"unreliable ud netem loss 10%" \
+	"unreliable ud,srq netem loss 10%" \
+	"unreliable ud netem delay 10ms limit 3" \
 	retransmissions_are_counted \
 	perftest_completes \
 	kill_process_without_answers \

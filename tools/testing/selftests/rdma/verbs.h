@@ -129,6 +129,7 @@ void run_test(const struct test *list, const char *name, struct end *a, struct e
 extern const struct test data_tests[], error_tests[], qp_tests[], process_tests[], srq_tests[],
 			  event_tests[], window_tests[], atomic_tests[], rereg_tests[],
 			  odp_tests[], dmabuf_tests[], huge_tests[], fault_tests[],
-			  wire_tests[], errno_tests[], memory_tests[], hostile_tests[];
+			  wire_tests[], errno_tests[], memory_tests[], hostile_tests[],
+			  loss_tests[];
 
 #endif /* VERBS_H */

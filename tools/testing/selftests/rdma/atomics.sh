@@ -45,10 +45,13 @@ run_tests \
 	"verbs atomics" \
 	"verbs atomic_errors" \
 	"verbs exactly_once" \
+	"verbs swap_once" \
 	"verbs atomic_write" \
 	"verbs flush_global" \
 	"under exactly_once 960 loss 3%" \
 	"under exactly_once 960 loss 10% duplicate 5% delay 1ms reorder 80%" \
+	"under swap_once 960 loss 3%" \
+	"under swap_once 960 loss 10% duplicate 5% delay 1ms reorder 80%" \
 	"under atomic_write 200 loss 5% duplicate 5%" \
 	"under flush_global 40 loss 3%" \
 	"perftest -A FETCH_AND_ADD" \

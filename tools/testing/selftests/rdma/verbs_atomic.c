@@ -111,57 +111,139 @@ static void test_atomic_errors(struct end *a, struct end *b, const char *arg)
 }
 
 /*
+ * Several QPs whose peers have one word in common: as many atomics as their batches
+ * hold are under way at a time.
+ */
+enum { QPS = 3, BATCH = 32, SHARED = 64, OWN = 128 };
+
+struct swarm {
+	struct end	a[QPS], b[QPS];
+	struct end	target;
+};
+
+static void swarm_make(struct swarm *s, struct end *a, struct end *b)
+{
+	int q;
+
+	a->qp_access = ATOMIC;
+	b->qp_access = ATOMIC;
+	for (q = 0; q < QPS; q++) {
+		s->a[q] = *a;
+		s->b[q] = *b;
+		pair_make(&s->a[q], &s->b[q], &atomic_how);
+	}
+	/* b[0]'s word is everybody's: by MRs in each one's PD */
+	s->target = s->b[0];
+	for (q = 1; q < QPS; q++) {
+		verb(ibv_dereg_mr(s->b[q].mr));
+		s->b[q].mr = ibv_reg_mr(s->b[q].pd, s->target.buf, s->target.size,
+					atomic_how.mr_access);
+		need(s->b[q].mr);
+	}
+}
+
+static void swarm_post(struct swarm *s, int q, enum ibv_wr_opcode op, int id, size_t at,
+		       uint64_t compare_add, uint64_t swap)
+{
+	struct end to = s->b[q];
+
+	to.buf = s->target.buf;
+	post_atomic(&s->a[q], &to, op, id, id * 8, at, compare_add, swap);
+}
+
+/* What the word was. */
+static uint64_t swarm_answer(struct swarm *s, int q, int id)
+{
+	want_wc(s->a[q].scq, id, IBV_WC_SUCCESS);
+	return *word(&s->a[q], id * 8);
+}
+
+static void swarm_unmake(struct swarm *s)
+{
+	int q;
+
+	for (q = 0; q < QPS; q++)
+		pair_unmake(&s->a[q], &s->b[q]);
+}
+
+/*
  * ARGUMENT: how many. Several QPs add to one word: each addition happens once,
  * whatever is lost on the way. Each answer is one that nobody else has got.
  */
 static void test_exactly_once(struct end *a, struct end *b, const char *arg)
 {
-	enum { QPS = 3, BATCH = 32 };
 	int total = arg ? atoi(arg) : 600, n = 0, i, q;
-	struct end as[QPS], bs[QPS];
 	uint8_t *seen = calloc(total + QPS * BATCH, 1);
-	struct end target;
+	struct swarm s;
+	uint64_t old;
 
 	need(seen);
-	a->qp_access = ATOMIC;
-	b->qp_access = ATOMIC;
-	for (q = 0; q < QPS; q++) {
-		as[q] = *a;
-		bs[q] = *b;
-		pair_make(&as[q], &bs[q], &atomic_how);
-	}
-	/* bs[0]'s word is everybody's: by MRs in each one's PD */
-	target = bs[0];
-	for (q = 1; q < QPS; q++) {
-		verb(ibv_dereg_mr(bs[q].mr));
-		bs[q].mr = ibv_reg_mr(bs[q].pd, target.buf, target.size, atomic_how.mr_access);
-		need(bs[q].mr);
-	}
-	while (n < total) {
-		for (q = 0; q < QPS; q++) {
-			struct end to = bs[q];
-
-			to.buf = target.buf;
+	swarm_make(&s, a, b);
+	for (; n < total; n += QPS * BATCH) {
+		for (q = 0; q < QPS; q++)
 			for (i = 0; i < BATCH; i++)
-				post_atomic(&as[q], &to, IBV_WR_ATOMIC_FETCH_AND_ADD, i,
-					    i * 8, 64, 1, 0);
-		}
+				swarm_post(&s, q, IBV_WR_ATOMIC_FETCH_AND_ADD, i, SHARED, 1, 0);
 		for (q = 0; q < QPS; q++)
 			for (i = 0; i < BATCH; i++) {
-				uint64_t old;
-
-				want_wc(as[q].scq, i, IBV_WC_SUCCESS);
-				old = *word(&as[q], i * 8);
+				old = swarm_answer(&s, q, i);
 				if (old >= (uint64_t)(n + QPS * BATCH) || seen[old]++)
 					die("answer %llu came twice, or never can", (unsigned long long)old);
 			}
-		n += QPS * BATCH;
 	}
-	if (*word(&target, 64) != (uint64_t)n)
+	if (*word(&s.target, SHARED) != (uint64_t)n)
 		die("%d additions, but the word is %llu", n,
-		    (unsigned long long)*word(&target, 64));
-	for (q = 0; q < QPS; q++)
-		pair_unmake(&as[q], &bs[q]);
+		    (unsigned long long)*word(&s.target, SHARED));
+	swarm_unmake(&s);
+	free(seen);
+}
+
+/*
+ * ARGUMENT: how many. Every other swap turns a word of the QP's own from 0 to 1 or back:
+ * one that happened twice would turn it after the next one has, and the one behind that
+ * would find the wrong value. The others compete for the common word, from each number to
+ * the next: each step is made by one of them, and that one is told so.
+ */
+static void test_swap_once(struct end *a, struct end *b, const char *arg)
+{
+	int total = arg ? atoi(arg) : 600, n, i, q;
+	uint8_t *seen = calloc(total + QPS * BATCH, 1);
+	uint64_t steps = 0, from = 0, old;
+	struct swarm s;
+
+	need(seen);
+	swarm_make(&s, a, b);
+	for (n = 0; n < total; n += QPS * BATCH) {
+		for (i = 0; i < BATCH; i++)
+			for (q = 0; q < QPS; q++)
+				if (i & 1)
+					swarm_post(&s, q, IBV_WR_ATOMIC_CMP_AND_SWP, i, OWN + 8 * q,
+						   i >> 1 & 1, !(i >> 1 & 1));
+				else
+					swarm_post(&s, q, IBV_WR_ATOMIC_CMP_AND_SWP, i, SHARED,
+						   from + i / 2, from + i / 2 + 1);
+		for (q = 0; q < QPS; q++)
+			for (i = 0; i < BATCH; i++) {
+				old = swarm_answer(&s, q, i);
+				if (i & 1) {
+					if (old != (i >> 1 & 1))
+						die("own word: swap %d found %llu", i,
+						    (unsigned long long)old);
+				} else if (old == from + i / 2) {
+					if (seen[old]++)
+						die("step from %llu was made twice",
+						    (unsigned long long)old);
+					steps++;
+				}
+			}
+		if (*word(&s.target, SHARED) != steps)
+			die("%llu steps, but the word is %llu", (unsigned long long)steps,
+			    (unsigned long long)*word(&s.target, SHARED));
+		for (q = 0; q < QPS; q++)
+			need(*word(&s.target, OWN + 8 * q) == 0);
+		from = steps;
+	}
+	need(steps >= BATCH / 2);
+	swarm_unmake(&s);
 	free(seen);
 }
 
@@ -355,6 +437,7 @@ const struct test atomic_tests[] = {
 	{ "atomics", test_atomics },
 	{ "atomic_errors", test_atomic_errors },
 	{ "exactly_once", test_exactly_once },
+	{ "swap_once", test_swap_once },
 	{ "atomic_write", test_atomic_write },
 	{ "flush_global", test_flush_global },
 	{ }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # RC atomics, exactly once whatever the network loses; ATOMIC WRITE and FLUSH
-# where kernel and library have them.  See verbs_atomic.c.
+# where the kernel has them.  See verbs_atomic.c.
 
 . "$(dirname "$0")/lib.sh"
 

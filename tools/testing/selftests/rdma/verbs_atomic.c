@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #define ATOMIC	(IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
 #define SKIP	4
@@ -247,15 +248,25 @@ static void test_swap_once(struct end *a, struct end *b, const char *arg)
 	free(seen);
 }
 
-#define CAP_ATOMIC_WRITE	(1ULL << 40)
 #define CAP_FLUSH_GLOBAL	(1ULL << 38)
+#define CAP_ATOMIC_WRITE	(1ULL << 40)
 
-static bool has_cap(struct end *e, uint64_t cap)
+/* Linux 6.2 and later know both ATOMIC WRITE and FLUSH, and then so has the device to. */
+static void need_cap(struct end *e, uint64_t cap)
 {
 	struct ibv_device_attr_ex attr = { };
+	struct utsname kernel;
+	int major, minor;
 
 	verb(ibv_query_device_ex(e->ctx, NULL, &attr));
-	return attr.device_cap_flags_ex & cap;
+	if (attr.device_cap_flags_ex & cap)
+		return;
+	need(!uname(&kernel) && sscanf(kernel.release, "%d.%d", &major, &minor) == 2);
+	if (major > 6 || (major == 6 && minor >= 2))
+		die("Linux %s, but the device has not the capability %#llx", kernel.release,
+		    (unsigned long long)cap);
+	printf("Linux %s has neither ATOMIC WRITE nor FLUSH\n", kernel.release);
+	exit(SKIP);
 }
 
 /* Replace a's QP by one that has these builders. */
@@ -305,10 +316,7 @@ static void test_atomic_write(struct end *a, struct end *b, const char *arg)
 	struct ibv_qp_ex *qpx;
 	struct ibv_wc wc;
 
-	if (!has_cap(b, CAP_ATOMIC_WRITE)) {
-		printf("this kernel has no ATOMIC WRITE\n");
-		exit(SKIP);
-	}
+	need_cap(b, CAP_ATOMIC_WRITE);
 	qpx = make_ex(a, b, IBV_QP_EX_WITH_ATOMIC_WRITE, 0);
 	for (i = 0; i < rounds; i++) {
 		post_atomic_write(qpx, b, b->mr->rkey, 8, 0x0102030405060708 * i);
@@ -346,6 +354,72 @@ static void test_atomic_write(struct end *a, struct end *b, const char *arg)
 }
 
 #ifdef HAVE_WR_FLUSH
+#define FLUSH_OPS	(IBV_QP_EX_WITH_FLUSH | IBV_QP_EX_WITH_RDMA_WRITE)
+#else
+/* What a newer libibverbs has */
+#define FLUSH_OPS			IBV_QP_EX_WITH_RDMA_WRITE
+#define IBV_ACCESS_FLUSH_GLOBAL		(1 << 8)
+#define IBV_ACCESS_FLUSH_PERSISTENT	(1 << 9)
+#define IBV_FLUSH_GLOBAL		(1 << 0)
+#define IBV_FLUSH_PERSISTENT		(1 << 1)
+#define IBV_FLUSH_RANGE			0
+#define IBV_FLUSH_MR			1
+#define IBV_WC_FLUSH			8
+
+/* Offsets in struct rxe_queue_buf and struct rxe_send_wqe (rdma_user_rxe.h) */
+enum {
+	LOG2_SIZE = 0, INDEX_MASK = 4, PRODUCER = 128, SLOTS = 384,
+	WR_OPCODE = 12, WR_LENGTH = 32, WR_RKEY = 36, WR_TYPE = 40, WR_LEVEL = 41,
+};
+
+static uint32_t *field(uint8_t *at, size_t offset)
+{
+	return (uint32_t *)(at + offset);
+}
+
+/* The WQE with that id which a builder has just written, and not yet handed over. */
+static uint8_t *new_wqe(uint64_t id)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long from, to;
+	uint8_t *ring, *wqe, *found = NULL;
+	char line[512];
+
+	need(maps);
+	while (fgets(line, sizeof(line), maps)) {
+		if (!strstr(line, "uverbs") || sscanf(line, "%lx-%lx", &from, &to) != 2)
+			continue;
+		ring = (uint8_t *)from;
+		wqe = ring + SLOTS + ((size_t)(*field(ring, PRODUCER) & *field(ring, INDEX_MASK)) <<
+				      *field(ring, LOG2_SIZE));
+		if (wqe + WR_LEVEL < (uint8_t *)to && *(uint64_t *)wqe == id) {
+			need(!found);
+			found = wqe;
+		}
+	}
+	fclose(maps);
+	need(found);
+	return found;
+}
+
+static void ibv_wr_flush(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t address, size_t len,
+			 uint8_t type, uint8_t level)
+{
+	uint64_t id = qpx->wr_id, mark = 0x666c757368000000ULL | id;
+	uint8_t *wqe;
+
+	qpx->wr_id = mark;
+	ibv_wr_rdma_write(qpx, rkey, address);
+	wqe = new_wqe(mark);
+	*(uint64_t *)wqe = id;
+	*field(wqe, WR_OPCODE) = 14;	/* IB_UVERBS_WR_FLUSH */
+	*field(wqe, WR_LENGTH) = len;
+	*field(wqe, WR_RKEY) = rkey;
+	wqe[WR_TYPE] = type;
+	wqe[WR_LEVEL] = level;
+}
+#endif
+
 #define FLUSH_GLOBAL		IBV_ACCESS_FLUSH_GLOBAL
 
 static void post_flush(struct ibv_qp_ex *qpx, struct end *b, uint32_t rkey, size_t at, size_t len,
@@ -361,7 +435,7 @@ static void post_flush(struct ibv_qp_ex *qpx, struct end *b, uint32_t rkey, size
 static void flush_fails(struct end *a, struct end *b, int qp_access, size_t at, size_t len,
 			uint8_t type, uint8_t level, enum ibv_wc_status status)
 {
-	struct ibv_qp_ex *qpx = make_ex(a, b, IBV_QP_EX_WITH_FLUSH, FLUSH_GLOBAL);
+	struct ibv_qp_ex *qpx = make_ex(a, b, FLUSH_OPS, FLUSH_GLOBAL);
 	struct ibv_qp_attr attr = { .qp_access_flags = qp_access };
 
 	printf("flush of %zu at %zu, type %u, level %u\n", len, at, type, level);
@@ -378,11 +452,8 @@ static void test_flush_global(struct end *a, struct end *b, const char *arg)
 	struct ibv_qp_ex *qpx;
 	struct ibv_wc wc;
 
-	if (!has_cap(b, CAP_FLUSH_GLOBAL)) {
-		printf("this kernel has no FLUSH\n");
-		exit(SKIP);
-	}
-	qpx = make_ex(a, b, IBV_QP_EX_WITH_FLUSH | IBV_QP_EX_WITH_RDMA_WRITE, FLUSH_GLOBAL);
+	need_cap(b, CAP_FLUSH_GLOBAL);
+	qpx = make_ex(a, b, FLUSH_OPS, FLUSH_GLOBAL);
 	for (i = 0; i < rounds; i++) {
 		memset(a->buf, i + 1, 20000);
 		ibv_wr_start(qpx);
@@ -411,6 +482,8 @@ static void test_flush_global(struct end *a, struct end *b, const char *arg)
 		    IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE, IBV_WC_REM_ACCESS_ERR);
 	flush_fails(a, b, ATOMIC, 0, 100, IBV_FLUSH_GLOBAL, IBV_FLUSH_RANGE,
 		    IBV_WC_REM_INV_REQ_ERR);
+	flush_fails(a, b, ATOMIC | FLUSH_GLOBAL, 0, 100, IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE,
+		    IBV_WC_REM_INV_REQ_ERR);
 	flush_fails(a, b, ATOMIC | FLUSH_GLOBAL, 0, 100, 0, IBV_FLUSH_RANGE,
 		    IBV_WC_REM_INV_REQ_ERR);
 	flush_fails(a, b, ATOMIC | FLUSH_GLOBAL, 0, 100, IBV_FLUSH_GLOBAL, 2,
@@ -422,16 +495,6 @@ static void test_flush_global(struct end *a, struct end *b, const char *arg)
 			 IBV_ACCESS_FLUSH_PERSISTENT) && errno == EINVAL);
 	end_unmake(a);
 }
-#else
-static void test_flush_global(struct end *a, struct end *b, const char *arg)
-{
-	(void)a;
-	(void)b;
-	(void)arg;
-	printf("this libibverbs has no ibv_wr_flush()\n");
-	exit(SKIP);
-}
-#endif
 
 const struct test atomic_tests[] = {
 	{ "atomics", test_atomics },

@@ -3,10 +3,13 @@
 #include "verbs.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #define ATOMIC	(IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
 #define SKIP	4
@@ -249,6 +252,7 @@ static void test_swap_once(struct end *a, struct end *b, const char *arg)
 }
 
 #define CAP_FLUSH_GLOBAL	(1ULL << 38)
+#define CAP_FLUSH_PERSISTENT	(1ULL << 39)
 #define CAP_ATOMIC_WRITE	(1ULL << 40)
 
 /* Linux 6.2 and later know both ATOMIC WRITE and FLUSH, and then so has the device to. */
@@ -496,6 +500,65 @@ static void test_flush_global(struct end *a, struct end *b, const char *arg)
 	end_unmake(a);
 }
 
+/*
+ * ARGUMENT: persistent memory as a device that can be mapped.  What it holds is lost.
+ */
+static void test_flush_persistent(struct end *a, struct end *b, const char *arg)
+{
+	enum { LEN = 2 << 20, ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+	       IBV_ACCESS_FLUSH_PERSISTENT };
+	struct ibv_qp_attr attr = { .qp_access_flags = ATOMIC | ACCESS | FLUSH_GLOBAL };
+	struct end pmem;
+	struct ibv_qp_ex *qpx;
+	struct ibv_wc wc;
+	uint8_t *at;
+	int fd, i;
+
+	need(arg);
+	need_cap(b, CAP_FLUSH_PERSISTENT);
+	qpx = make_ex(a, b, FLUSH_OPS, FLUSH_GLOBAL);
+	verb(ibv_modify_qp(b->qp, &attr, IBV_QP_ACCESS_FLAGS));
+
+	/* aligned, and with other memory behind it */
+	at = mmap(NULL, 3 * LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	need(at != MAP_FAILED);
+	at += LEN - (uintptr_t)at % LEN;
+	fd = open(arg, O_RDWR);
+	if (fd < 0 || mmap(at, LEN, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) != at)
+		die("%s: %s", arg, strerror(errno));
+	memset(at, GUARD, LEN);
+	need(!ibv_reg_mr(b->pd, at + LEN - 4096, 8192, ACCESS) && errno == EINVAL);
+	pmem = *b;
+	pmem.buf = at;
+	pmem.mr = ibv_reg_mr(b->pd, at, LEN, ACCESS | FLUSH_GLOBAL);
+	if (!pmem.mr)
+		die("no MR: %s", strerror(errno));
+
+	for (i = 0; i < 40; i++) {
+		fill(a->buf, 20000, i);
+		post_send(a, IBV_WR_RDMA_WRITE, 3, 0, 20000, &pmem);
+		post_flush(qpx, &pmem, pmem.mr->rkey, 0, 20000,
+			   IBV_FLUSH_PERSISTENT | (i & 2 ? IBV_FLUSH_GLOBAL : 0),
+			   i & 1 ? IBV_FLUSH_RANGE : IBV_FLUSH_MR);
+		want_wc(a->scq, 3, IBV_WC_SUCCESS);
+		wc = wait_wc(a->scq);
+		need(wc.status == IBV_WC_SUCCESS && wc.wr_id == 2 && wc.opcode == IBV_WC_FLUSH);
+		need(same(at, 20000, i) && at[20000] == GUARD);
+	}
+	post_flush(qpx, &pmem, pmem.mr->rkey, LEN - 50, 100, IBV_FLUSH_PERSISTENT,
+		   IBV_FLUSH_RANGE);
+	want_wc(a->scq, 2, IBV_WC_REM_ACCESS_ERR);
+	verb(ibv_dereg_mr(pmem.mr));
+	munmap(at, LEN);
+
+	/* in the memory, not in the mapping */
+	at = mmap(NULL, LEN, PROT_READ, MAP_SHARED, fd, 0);
+	need(at != MAP_FAILED && same(at, 20000, i - 1) && at[20000] == GUARD);
+	munmap(at, LEN);
+	close(fd);
+	pair_unmake(a, b);
+}
+
 const struct test atomic_tests[] = {
 	{ "atomics", test_atomics },
 	{ "atomic_errors", test_atomic_errors },
@@ -503,5 +566,6 @@ const struct test atomic_tests[] = {
 	{ "swap_once", test_swap_once },
 	{ "atomic_write", test_atomic_write },
 	{ "flush_global", test_flush_global },
+	{ "flush_persistent", test_flush_persistent },
 	{ }
 };

@@ -56,6 +56,15 @@ int rxe_flush_mem(struct rxe_qp *qp, const struct rxe_pkt *pkt, bool check)
 	return 0;
 }
 
+/* The legacy kind, of firmware without an NFIT or of memmap=, is as good. */
+static bool is_persistent(phys_addr_t start, size_t len)
+{
+	return region_intersects(start, len, IORESOURCE_MEM,
+				 IORES_DESC_PERSISTENT_MEMORY) == REGION_INTERSECTS ||
+	       region_intersects(start, len, IORESOURCE_MEM,
+				 IORES_DESC_PERSISTENT_MEMORY_LEGACY) == REGION_INTERSECTS;
+}
+
 int rxe_flush_check_mr(const struct rxe_mr *mr)
 {
 	u64 off, n;
@@ -66,8 +75,7 @@ int rxe_flush_check_mr(const struct rxe_mr *mr)
 		void *p = rxe_mr_ptr(mr, mr->iova + off, true);
 
 		n = min_t(u64, mr->length - off, PAGE_SIZE - offset_in_page(p));
-		if (region_intersects(virt_to_phys(p), n, IORESOURCE_MEM,
-				      IORES_DESC_PERSISTENT_MEMORY) != REGION_INTERSECTS)
+		if (!is_persistent(virt_to_phys(p), n))
 			return -EINVAL;
 	}
 	return 0;

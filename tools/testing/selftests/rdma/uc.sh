@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# UC: nothing is acknowledged, so what is lost is lost, and nothing else is.
+# UC, where nothing is lost; loss.sh has what it does when something is.
 
 . "$(dirname "$0")/lib.sh"
 

@@ -463,7 +463,7 @@ int main(int argc, char **argv)
 		data_tests, error_tests, qp_tests, process_tests, srq_tests, event_tests,
 		window_tests, atomic_tests, rereg_tests, odp_tests, dmabuf_tests,
 		huge_tests, fault_tests, wire_tests, errno_tests, memory_tests,
-		hostile_tests, provoke_tests, provider_tests,
+		hostile_tests, provoke_tests, provider_tests, loss_tests,
 	};
 	struct end a = {}, b = {};
 	const struct test *test;

@@ -130,6 +130,6 @@ extern const struct test data_tests[], error_tests[], qp_tests[], process_tests[
 			  event_tests[], window_tests[], atomic_tests[], rereg_tests[],
 			  odp_tests[], dmabuf_tests[], huge_tests[], fault_tests[],
 			  wire_tests[], errno_tests[], memory_tests[], hostile_tests[],
-			  provoke_tests[], provider_tests[];
+			  provoke_tests[], provider_tests[], loss_tests[];
 
 #endif /* VERBS_H */

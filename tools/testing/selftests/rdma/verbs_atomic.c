@@ -3,9 +3,13 @@
 #include "verbs.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
 #define ATOMIC	(IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
 #define SKIP	4
@@ -111,69 +115,162 @@ static void test_atomic_errors(struct end *a, struct end *b, const char *arg)
 }
 
 /*
+ * Several QPs whose peers have one word in common: as many atomics as their batches
+ * hold are under way at a time.
+ */
+enum { QPS = 3, BATCH = 32, SHARED = 64, OWN = 128 };
+
+struct swarm {
+	struct end	a[QPS], b[QPS];
+	struct end	target;
+};
+
+static void swarm_make(struct swarm *s, struct end *a, struct end *b)
+{
+	int q;
+
+	a->qp_access = ATOMIC;
+	b->qp_access = ATOMIC;
+	for (q = 0; q < QPS; q++) {
+		s->a[q] = *a;
+		s->b[q] = *b;
+		pair_make(&s->a[q], &s->b[q], &atomic_how);
+	}
+	/* b[0]'s word is everybody's: by MRs in each one's PD */
+	s->target = s->b[0];
+	for (q = 1; q < QPS; q++) {
+		verb(ibv_dereg_mr(s->b[q].mr));
+		s->b[q].mr = ibv_reg_mr(s->b[q].pd, s->target.buf, s->target.size,
+					atomic_how.mr_access);
+		need(s->b[q].mr);
+	}
+}
+
+static void swarm_post(struct swarm *s, int q, enum ibv_wr_opcode op, int id, size_t at,
+		       uint64_t compare_add, uint64_t swap)
+{
+	struct end to = s->b[q];
+
+	to.buf = s->target.buf;
+	post_atomic(&s->a[q], &to, op, id, id * 8, at, compare_add, swap);
+}
+
+/* What the word was. */
+static uint64_t swarm_answer(struct swarm *s, int q, int id)
+{
+	want_wc(s->a[q].scq, id, IBV_WC_SUCCESS);
+	return *word(&s->a[q], id * 8);
+}
+
+static void swarm_unmake(struct swarm *s)
+{
+	int q;
+
+	for (q = 0; q < QPS; q++)
+		pair_unmake(&s->a[q], &s->b[q]);
+}
+
+/*
  * ARGUMENT: how many. Several QPs add to one word: each addition happens once,
  * whatever is lost on the way. Each answer is one that nobody else has got.
  */
 static void test_exactly_once(struct end *a, struct end *b, const char *arg)
 {
-	enum { QPS = 3, BATCH = 32 };
 	int total = arg ? atoi(arg) : 600, n = 0, i, q;
-	struct end as[QPS], bs[QPS];
 	uint8_t *seen = calloc(total + QPS * BATCH, 1);
-	struct end target;
+	struct swarm s;
+	uint64_t old;
 
 	need(seen);
-	a->qp_access = ATOMIC;
-	b->qp_access = ATOMIC;
-	for (q = 0; q < QPS; q++) {
-		as[q] = *a;
-		bs[q] = *b;
-		pair_make(&as[q], &bs[q], &atomic_how);
-	}
-	/* bs[0]'s word is everybody's: by MRs in each one's PD */
-	target = bs[0];
-	for (q = 1; q < QPS; q++) {
-		verb(ibv_dereg_mr(bs[q].mr));
-		bs[q].mr = ibv_reg_mr(bs[q].pd, target.buf, target.size, atomic_how.mr_access);
-		need(bs[q].mr);
-	}
-	while (n < total) {
-		for (q = 0; q < QPS; q++) {
-			struct end to = bs[q];
-
-			to.buf = target.buf;
+	swarm_make(&s, a, b);
+	for (; n < total; n += QPS * BATCH) {
+		for (q = 0; q < QPS; q++)
 			for (i = 0; i < BATCH; i++)
-				post_atomic(&as[q], &to, IBV_WR_ATOMIC_FETCH_AND_ADD, i,
-					    i * 8, 64, 1, 0);
-		}
+				swarm_post(&s, q, IBV_WR_ATOMIC_FETCH_AND_ADD, i, SHARED, 1, 0);
 		for (q = 0; q < QPS; q++)
 			for (i = 0; i < BATCH; i++) {
-				uint64_t old;
-
-				want_wc(as[q].scq, i, IBV_WC_SUCCESS);
-				old = *word(&as[q], i * 8);
+				old = swarm_answer(&s, q, i);
 				if (old >= (uint64_t)(n + QPS * BATCH) || seen[old]++)
 					die("answer %llu came twice, or never can", (unsigned long long)old);
 			}
-		n += QPS * BATCH;
 	}
-	if (*word(&target, 64) != (uint64_t)n)
+	if (*word(&s.target, SHARED) != (uint64_t)n)
 		die("%d additions, but the word is %llu", n,
-		    (unsigned long long)*word(&target, 64));
-	for (q = 0; q < QPS; q++)
-		pair_unmake(&as[q], &bs[q]);
+		    (unsigned long long)*word(&s.target, SHARED));
+	swarm_unmake(&s);
 	free(seen);
 }
 
-#define CAP_ATOMIC_WRITE	(1ULL << 40)
-#define CAP_FLUSH_GLOBAL	(1ULL << 38)
+/*
+ * ARGUMENT: how many. Every other swap turns a word of the QP's own from 0 to 1 or back:
+ * one that happened twice would turn it after the next one has, and the one behind that
+ * would find the wrong value. The others compete for the common word, from each number to
+ * the next: each step is made by one of them, and that one is told so.
+ */
+static void test_swap_once(struct end *a, struct end *b, const char *arg)
+{
+	int total = arg ? atoi(arg) : 600, n, i, q;
+	uint8_t *seen = calloc(total + QPS * BATCH, 1);
+	uint64_t steps = 0, from = 0, old;
+	struct swarm s;
 
-static bool has_cap(struct end *e, uint64_t cap)
+	need(seen);
+	swarm_make(&s, a, b);
+	for (n = 0; n < total; n += QPS * BATCH) {
+		for (i = 0; i < BATCH; i++)
+			for (q = 0; q < QPS; q++)
+				if (i & 1)
+					swarm_post(&s, q, IBV_WR_ATOMIC_CMP_AND_SWP, i, OWN + 8 * q,
+						   i >> 1 & 1, !(i >> 1 & 1));
+				else
+					swarm_post(&s, q, IBV_WR_ATOMIC_CMP_AND_SWP, i, SHARED,
+						   from + i / 2, from + i / 2 + 1);
+		for (q = 0; q < QPS; q++)
+			for (i = 0; i < BATCH; i++) {
+				old = swarm_answer(&s, q, i);
+				if (i & 1) {
+					if (old != (i >> 1 & 1))
+						die("own word: swap %d found %llu", i,
+						    (unsigned long long)old);
+				} else if (old == from + i / 2) {
+					if (seen[old]++)
+						die("step from %llu was made twice",
+						    (unsigned long long)old);
+					steps++;
+				}
+			}
+		if (*word(&s.target, SHARED) != steps)
+			die("%llu steps, but the word is %llu", (unsigned long long)steps,
+			    (unsigned long long)*word(&s.target, SHARED));
+		for (q = 0; q < QPS; q++)
+			need(*word(&s.target, OWN + 8 * q) == 0);
+		from = steps;
+	}
+	need(steps >= BATCH / 2);
+	swarm_unmake(&s);
+	free(seen);
+}
+
+#define CAP_FLUSH_GLOBAL	(1ULL << 38)
+#define CAP_FLUSH_PERSISTENT	(1ULL << 39)
+#define CAP_ATOMIC_WRITE	(1ULL << 40)
+
+/* Linux 6.2 and later know both ATOMIC WRITE and FLUSH, and then so has the device to. */
+static void need_cap(struct end *e, uint64_t cap)
 {
 	struct ibv_device_attr_ex attr = { };
+	struct utsname kernel;
+	int major, minor;
 
 	verb(ibv_query_device_ex(e->ctx, NULL, &attr));
-	return attr.device_cap_flags_ex & cap;
+	if (attr.device_cap_flags_ex & cap)
+		return;
+	need(!uname(&kernel) && sscanf(kernel.release, "%d.%d", &major, &minor) == 2);
+	if (major > 6 || (major == 6 && minor >= 2))
+		die("Linux %s, but the device has not the capability %#llx", kernel.release,
+		    (unsigned long long)cap);
+	printf("Linux %s has neither ATOMIC WRITE nor FLUSH\n", kernel.release);
+	exit(SKIP);
 }
 
 /* Replace a's QP by one that has these builders. */
@@ -223,10 +320,7 @@ static void test_atomic_write(struct end *a, struct end *b, const char *arg)
 	struct ibv_qp_ex *qpx;
 	struct ibv_wc wc;
 
-	if (!has_cap(b, CAP_ATOMIC_WRITE)) {
-		printf("this kernel has no ATOMIC WRITE\n");
-		exit(SKIP);
-	}
+	need_cap(b, CAP_ATOMIC_WRITE);
 	qpx = make_ex(a, b, IBV_QP_EX_WITH_ATOMIC_WRITE, 0);
 	for (i = 0; i < rounds; i++) {
 		post_atomic_write(qpx, b, b->mr->rkey, 8, 0x0102030405060708 * i);
@@ -264,6 +358,72 @@ static void test_atomic_write(struct end *a, struct end *b, const char *arg)
 }
 
 #ifdef HAVE_WR_FLUSH
+#define FLUSH_OPS	(IBV_QP_EX_WITH_FLUSH | IBV_QP_EX_WITH_RDMA_WRITE)
+#else
+/* What a newer libibverbs has */
+#define FLUSH_OPS			IBV_QP_EX_WITH_RDMA_WRITE
+#define IBV_ACCESS_FLUSH_GLOBAL		(1 << 8)
+#define IBV_ACCESS_FLUSH_PERSISTENT	(1 << 9)
+#define IBV_FLUSH_GLOBAL		(1 << 0)
+#define IBV_FLUSH_PERSISTENT		(1 << 1)
+#define IBV_FLUSH_RANGE			0
+#define IBV_FLUSH_MR			1
+#define IBV_WC_FLUSH			8
+
+/* Offsets in struct rxe_queue_buf and struct rxe_send_wqe (rdma_user_rxe.h) */
+enum {
+	LOG2_SIZE = 0, INDEX_MASK = 4, PRODUCER = 128, SLOTS = 384,
+	WR_OPCODE = 12, WR_LENGTH = 32, WR_RKEY = 36, WR_TYPE = 40, WR_LEVEL = 41,
+};
+
+static uint32_t *field(uint8_t *at, size_t offset)
+{
+	return (uint32_t *)(at + offset);
+}
+
+/* The WQE with that id which a builder has just written, and not yet handed over. */
+static uint8_t *new_wqe(uint64_t id)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long from, to;
+	uint8_t *ring, *wqe, *found = NULL;
+	char line[512];
+
+	need(maps);
+	while (fgets(line, sizeof(line), maps)) {
+		if (!strstr(line, "uverbs") || sscanf(line, "%lx-%lx", &from, &to) != 2)
+			continue;
+		ring = (uint8_t *)from;
+		wqe = ring + SLOTS + ((size_t)(*field(ring, PRODUCER) & *field(ring, INDEX_MASK)) <<
+				      *field(ring, LOG2_SIZE));
+		if (wqe + WR_LEVEL < (uint8_t *)to && *(uint64_t *)wqe == id) {
+			need(!found);
+			found = wqe;
+		}
+	}
+	fclose(maps);
+	need(found);
+	return found;
+}
+
+static void ibv_wr_flush(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t address, size_t len,
+			 uint8_t type, uint8_t level)
+{
+	uint64_t id = qpx->wr_id, mark = 0x666c757368000000ULL | id;
+	uint8_t *wqe;
+
+	qpx->wr_id = mark;
+	ibv_wr_rdma_write(qpx, rkey, address);
+	wqe = new_wqe(mark);
+	*(uint64_t *)wqe = id;
+	*field(wqe, WR_OPCODE) = 14;	/* IB_UVERBS_WR_FLUSH */
+	*field(wqe, WR_LENGTH) = len;
+	*field(wqe, WR_RKEY) = rkey;
+	wqe[WR_TYPE] = type;
+	wqe[WR_LEVEL] = level;
+}
+#endif
+
 #define FLUSH_GLOBAL		IBV_ACCESS_FLUSH_GLOBAL
 
 static void post_flush(struct ibv_qp_ex *qpx, struct end *b, uint32_t rkey, size_t at, size_t len,
@@ -279,7 +439,7 @@ static void post_flush(struct ibv_qp_ex *qpx, struct end *b, uint32_t rkey, size
 static void flush_fails(struct end *a, struct end *b, int qp_access, size_t at, size_t len,
 			uint8_t type, uint8_t level, enum ibv_wc_status status)
 {
-	struct ibv_qp_ex *qpx = make_ex(a, b, IBV_QP_EX_WITH_FLUSH, FLUSH_GLOBAL);
+	struct ibv_qp_ex *qpx = make_ex(a, b, FLUSH_OPS, FLUSH_GLOBAL);
 	struct ibv_qp_attr attr = { .qp_access_flags = qp_access };
 
 	printf("flush of %zu at %zu, type %u, level %u\n", len, at, type, level);
@@ -296,11 +456,8 @@ static void test_flush_global(struct end *a, struct end *b, const char *arg)
 	struct ibv_qp_ex *qpx;
 	struct ibv_wc wc;
 
-	if (!has_cap(b, CAP_FLUSH_GLOBAL)) {
-		printf("this kernel has no FLUSH\n");
-		exit(SKIP);
-	}
-	qpx = make_ex(a, b, IBV_QP_EX_WITH_FLUSH | IBV_QP_EX_WITH_RDMA_WRITE, FLUSH_GLOBAL);
+	need_cap(b, CAP_FLUSH_GLOBAL);
+	qpx = make_ex(a, b, FLUSH_OPS, FLUSH_GLOBAL);
 	for (i = 0; i < rounds; i++) {
 		memset(a->buf, i + 1, 20000);
 		ibv_wr_start(qpx);
@@ -329,6 +486,8 @@ static void test_flush_global(struct end *a, struct end *b, const char *arg)
 		    IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE, IBV_WC_REM_ACCESS_ERR);
 	flush_fails(a, b, ATOMIC, 0, 100, IBV_FLUSH_GLOBAL, IBV_FLUSH_RANGE,
 		    IBV_WC_REM_INV_REQ_ERR);
+	flush_fails(a, b, ATOMIC | FLUSH_GLOBAL, 0, 100, IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE,
+		    IBV_WC_REM_INV_REQ_ERR);
 	flush_fails(a, b, ATOMIC | FLUSH_GLOBAL, 0, 100, 0, IBV_FLUSH_RANGE,
 		    IBV_WC_REM_INV_REQ_ERR);
 	flush_fails(a, b, ATOMIC | FLUSH_GLOBAL, 0, 100, IBV_FLUSH_GLOBAL, 2,
@@ -340,22 +499,73 @@ static void test_flush_global(struct end *a, struct end *b, const char *arg)
 			 IBV_ACCESS_FLUSH_PERSISTENT) && errno == EINVAL);
 	end_unmake(a);
 }
-#else
-static void test_flush_global(struct end *a, struct end *b, const char *arg)
+
+/*
+ * ARGUMENT: persistent memory as a device that can be mapped.  What it holds is lost.
+ */
+static void test_flush_persistent(struct end *a, struct end *b, const char *arg)
 {
-	(void)a;
-	(void)b;
-	(void)arg;
-	printf("this libibverbs has no ibv_wr_flush()\n");
-	exit(SKIP);
+	enum { LEN = 2 << 20, ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+	       IBV_ACCESS_FLUSH_PERSISTENT };
+	struct ibv_qp_attr attr = { .qp_access_flags = ATOMIC | ACCESS | FLUSH_GLOBAL };
+	struct end pmem;
+	struct ibv_qp_ex *qpx;
+	struct ibv_wc wc;
+	uint8_t *at;
+	int fd, i;
+
+	need(arg);
+	need_cap(b, CAP_FLUSH_PERSISTENT);
+	qpx = make_ex(a, b, FLUSH_OPS, FLUSH_GLOBAL);
+	verb(ibv_modify_qp(b->qp, &attr, IBV_QP_ACCESS_FLAGS));
+
+	/* aligned, and with other memory behind it */
+	at = mmap(NULL, 3 * LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	need(at != MAP_FAILED);
+	at += LEN - (uintptr_t)at % LEN;
+	fd = open(arg, O_RDWR);
+	if (fd < 0 || mmap(at, LEN, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) != at)
+		die("%s: %s", arg, strerror(errno));
+	memset(at, GUARD, LEN);
+	need(!ibv_reg_mr(b->pd, at + LEN - 4096, 8192, ACCESS) && errno == EINVAL);
+	pmem = *b;
+	pmem.buf = at;
+	pmem.mr = ibv_reg_mr(b->pd, at, LEN, ACCESS | FLUSH_GLOBAL);
+	if (!pmem.mr)
+		die("no MR: %s", strerror(errno));
+
+	for (i = 0; i < 40; i++) {
+		fill(a->buf, 20000, i);
+		post_send(a, IBV_WR_RDMA_WRITE, 3, 0, 20000, &pmem);
+		post_flush(qpx, &pmem, pmem.mr->rkey, 0, 20000,
+			   IBV_FLUSH_PERSISTENT | (i & 2 ? IBV_FLUSH_GLOBAL : 0),
+			   i & 1 ? IBV_FLUSH_RANGE : IBV_FLUSH_MR);
+		want_wc(a->scq, 3, IBV_WC_SUCCESS);
+		wc = wait_wc(a->scq);
+		need(wc.status == IBV_WC_SUCCESS && wc.wr_id == 2 && wc.opcode == IBV_WC_FLUSH);
+		need(same(at, 20000, i) && at[20000] == GUARD);
+	}
+	post_flush(qpx, &pmem, pmem.mr->rkey, LEN - 50, 100, IBV_FLUSH_PERSISTENT,
+		   IBV_FLUSH_RANGE);
+	want_wc(a->scq, 2, IBV_WC_REM_ACCESS_ERR);
+	verb(ibv_dereg_mr(pmem.mr));
+	munmap(at, LEN);
+
+	/* in the memory, not in the mapping */
+	at = mmap(NULL, LEN, PROT_READ, MAP_SHARED, fd, 0);
+	need(at != MAP_FAILED && same(at, 20000, i - 1) && at[20000] == GUARD);
+	munmap(at, LEN);
+	close(fd);
+	pair_unmake(a, b);
 }
-#endif
 
 const struct test atomic_tests[] = {
 	{ "atomics", test_atomics },
 	{ "atomic_errors", test_atomic_errors },
 	{ "exactly_once", test_exactly_once },
+	{ "swap_once", test_swap_once },
 	{ "atomic_write", test_atomic_write },
 	{ "flush_global", test_flush_global },
+	{ "flush_persistent", test_flush_persistent },
 	{ }
 };

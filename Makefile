@@ -59,7 +59,10 @@ bench-smp: bootstrap
 		--json build/bench-smp.json
 
 test-debug:
-	scripts/test debug-kselftest debug-perftest
+	scripts/test debug-kselftest debug-pyverbs debug-perftest
+
+test-soak:
+	scripts/test fuzz soak
 
 bootstrap:
 	@scripts/bootstrap
@@ -81,6 +84,8 @@ help:
 	@echo '  test-debug      on a kernel with KASAN, lockdep and kmemleak, which is'
 	@echo '                  built first (half an hour)'
 	@echo '  test-suites     the suites of others (rdma-core, perftest, UCX, MPI ...), long'
+	@echo '  test-soak       a million packets, 500 acts of an administrator, 10,000 QPs,'
+	@echo '                  a million MRs, a fuzzer; hours'
 	@echo '  bench           throughput and latency beside those of the in-tree driver and'
 	@echo '                  of TCP; KERNEL= (7.3), FIGURES= (bench.sh --list)'
 	@echo '  bench-smp       throughput of several QPs on two CPUs, as ratios'
@@ -88,4 +93,5 @@ help:
 	@echo '  modules-all     build/KERNEL/rdma_rxe.ko for all kernels'
 
 .PHONY: modules clean install uninstall dkms-install dkms-uninstall deb \
-	modules-all check bench bench-smp demo test test-suites test-debug bootstrap help
+	modules-all check bench bench-smp demo test test-suites test-debug test-soak \
+	bootstrap help

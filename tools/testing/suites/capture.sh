@@ -26,19 +26,25 @@ setup()
 	check ip netns exec "$ns2" ethtool -K "$dev2" tx off
 }
 
+# captured FILE: what is sent last has come to it
+captured()
+{
+	in_ns "$ns1" bash -c "echo 'end of capture' >/dev/udp/$ip2/9" 2>/dev/null
+	file_has "$1" "end of capture"
+}
+
 # capture NAME COMMAND...: into $tmp/NAME.pcap
 capture()
 {
 	local file=$tmp/$1.pcap dump
 
 	shift
-	ip netns exec "$ns1" tcpdump -Z root -i "$dev1" -n -p -s 0 -B 65536 -U -w "$file" udp port 4791 \
-		>"$file.log" 2>&1 &
+	ip netns exec "$ns1" tcpdump -Z root -i "$dev1" -n -p -s 0 -B 65536 -U -w "$file" \
+		udp port 4791 or udp port 9 >"$file.log" 2>&1 &
 	dump=$!
 	check poll_until 15 file_has "$file.log" "listening on"
 	"$@"
-	# what the kernel has for it yet
-	sleep 0.5
+	check poll_until 30 captured "$file"
 	kill "$dump"
 	wait "$dump"
 	check file_has "$file.log" "^0 packets dropped by kernel"
@@ -75,14 +81,14 @@ dissect()
 	}
 }
 
-# wants NAME OPCODE...: they are in the capture, as hex digits
+# wants NAME KIND...: they are in the capture, without 0x (see capture_check.py)
 wants()
 {
-	local file=$tmp/$1.pcap.kinds opcode
+	local file=$tmp/$1.pcap.kinds kind
 
 	shift
-	for opcode; do
-		file_has "$file" "^0x$opcode " || fail "no opcode 0x$opcode in the capture"
+	for kind; do
+		file_has "$file" "^0x$kind " || fail "no 0x$kind in the capture"
 	done
 	return 0
 }
@@ -91,6 +97,15 @@ wants()
 verbs()
 {
 	check timeout $((60 * slow)) "$here/verbs" "$1" "$link1" "${3:-$gid1}" "$link2" "${4:-$gid2}" ${2:+"$2"}
+}
+
+# wire TYPE MTU ROUNDS [GID1 GID2]: messages of all kinds, and atomics
+wire()
+{
+	port=$((port + 1))
+	server=("$here/verbs" wire_server "$link2" "${5:-$gid2}" "$port")
+	client=("$here/verbs" wire_client "$link1" "${4:-$gid1}" "$ip2:$port:$1:$2:$3")
+	check run_pair "$ns2" "$ns1" tcp_listens
 }
 
 run_perf()
@@ -132,6 +147,41 @@ atomics()
 	wants atomics 12 13 14
 }
 
+atomics_over_IPv6()
+{
+	helper verbs || return
+	capture atomics6 wire rc 1024 4 "$gid6_1" "$gid6_2"
+	dissect atomics6
+	wants atomics6 12/ack 13 14
+}
+
+invalidate()
+{
+	verbs send_inv 100
+	verbs send_inv 20000
+}
+
+SEND_with_invalidate()
+{
+	helper verbs || return
+	capture invalidate invalidate
+	dissect invalidate
+	wants invalidate 16 17
+}
+
+# optional TEST ARGUMENT OPCODE: where the kernel and libibverbs know it
+optional()
+{
+	helper verbs || return
+	capture "$1" verbs_or_skip "$1" "$link1" "$gid1" "$link2" "$gid2" "$2"
+	[ -z "$skipped" ] || return
+	dissect "$1"
+	wants "$1" "$3"
+}
+
+ATOMIC_WRITE() { optional atomic_write 8 1d; }
+FLUSH() { optional flush_global 4 1c; }
+
 uc()
 {
 	run_pingpong uc -n 5 -s 10001 -m 1024
@@ -145,6 +195,23 @@ UC_operations()
 	capture uc uc
 	dissect uc
 	wants uc 20 21 22 24 26 27 28 2a
+}
+
+uc_opcodes=(20 21 22 23 24 25 26 27 28 29 2a 2b)
+UC_with_immediate()
+{
+	helper verbs || return
+	capture uc_imm wire uc 4096 20
+	dissect uc_imm
+	wants uc_imm "${uc_opcodes[@]}"
+}
+
+UC_over_IPv6()
+{
+	helper verbs || return
+	capture uc6 wire uc 4096 20 "$gid6_1" "$gid6_2"
+	dissect uc6
+	wants uc6 "${uc_opcodes[@]}"
 }
 
 UD_operations()
@@ -166,6 +233,34 @@ UD_over_IPv6()
 	wants ud6 65
 }
 
+# to_group GROUP GID1 GID2
+to_group()
+{
+	local out=$tmp/receive.$((out_nr += 1))
+
+	start "$ns2" "$out" 60 "$here/multicast" receive "$link2" "$3" "$1" 1
+	check poll_until 10 file_has "$out" ready || { diag_file "$out"; return; }
+	check in_ns "$ns1" "$here/multicast" send "$link1" "$2" "$1" 3 1000 "to $1"
+	check poll_until 10 file_has "$out" "to $1" || diag_file "$out"
+	stop "$started"
+}
+
+groups()
+{
+	to_group 239.33.1.1 "$gid1" "$gid2"
+	to_group ff15::33:1 "$gid6_1" "$gid6_2"
+}
+
+multicast()
+{
+	helper multicast || return
+	capture multicast groups
+	dissect multicast
+	wants multicast 64/multicast
+	# three of each
+	check file_has "$tmp/multicast.pcap.kinds" "^0x64/multicast 6\$"
+}
+
 # connection management: MADs
 rdma_cm()
 {
@@ -178,6 +273,7 @@ errors()
 {
 	verbs remote_access
 	verbs rnr_recovers
+	verbs short_receive
 }
 
 NAKs()
@@ -185,7 +281,18 @@ NAKs()
 	helper verbs || return
 	capture naks errors
 	dissect naks
-	wants naks 11
+	wants naks 11/ack 11/rnr 11/nak1 11/nak2
+}
+
+PSN_sequence_errors()
+{
+	helper verbs && require_netem || return
+	check tc -n "$ns1" qdisc replace dev "$dev1" root netem limit 10000 loss 2% || return
+	check fixed_neighbours
+	capture sequence wire rc 1024 8
+	check tc -n "$ns1" qdisc del dev "$dev1" root
+	dissect sequence
+	wants sequence 11/nak0
 }
 
 begin
@@ -193,8 +300,16 @@ run_tests \
 	RC_operations \
 	RC_operations_over_IPv6 \
 	atomics \
+	atomics_over_IPv6 \
+	SEND_with_invalidate \
+	ATOMIC_WRITE \
+	FLUSH \
 	UC_operations \
+	UC_with_immediate \
+	UC_over_IPv6 \
 	UD_operations \
 	UD_over_IPv6 \
+	multicast \
 	rdma_cm \
-	NAKs
+	NAKs \
+	PSN_sequence_errors

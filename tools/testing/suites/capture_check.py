@@ -3,8 +3,10 @@
 """
 Reads a capture (pcap, Ethernet) and checks the invariant CRC of each RoCEv2 packet,
 by the IBTA's text (annex A17) and no code of the driver; a few of each kind also
-with scapy's RoCE layer. Prints "OPCODE COUNT" lines; its exit status is 1 if a
-packet is wrong, with lines that say which.
+with scapy's RoCE layer. Prints "KIND COUNT" lines, where a kind is an opcode, an
+opcode and what the AETH says ("0x11/ack", "0x11/rnr", "0x11/nak2"), or an opcode
+that went to a group ("0x64/multicast"); its exit status is 1 if a packet is wrong,
+with lines that say which.
 """
 
 import collections
@@ -65,6 +67,21 @@ def icrc(ip, header):
     return struct.pack("<I", zlib.crc32(b"\xff" * 8 + masked))
 
 
+# an AETH follows the BTH
+WITH_AETH = {0x0d, 0x0f, 0x10, 0x11, 0x12}
+
+
+def kinds(ip, header):
+    """What is counted of a packet, beside its opcode."""
+    opcode = ip[header + 8]
+    if opcode in WITH_AETH:
+        syndrome = ip[header + 8 + 12]
+        kind = ["ack", "rnr", "reserved", "nak"][syndrome >> 5 & 3]
+        yield f"{opcode:#04x}/{kind}{syndrome & 31 if kind == 'nak' else ''}"
+    if ip[0] >> 4 == 4 and ip[16] >> 4 == 0xe or ip[0] >> 4 == 6 and ip[24] == 0xff:
+        yield f"{opcode:#04x}/multicast"
+
+
 def main():
     seen = collections.Counter()
     checked_by_scapy = collections.Counter()
@@ -82,7 +99,8 @@ def main():
             continue
         ip, header = found
         opcode = ip[header + 8]
-        seen[opcode] += 1
+        seen[f"{opcode:#04x}"] += 1
+        seen.update(kinds(ip, header))
         want = icrc(ip, header)
         if want != ip[-4:]:
             bad += 1
@@ -99,8 +117,8 @@ def main():
             if theirs != ip[-4:] and (theirs != bytes(4) or ip[0] >> 4 == 4):
                 bad += 1
                 print(f"packet {number}: opcode {opcode:#04x}: scapy says {theirs.hex()}")
-    for opcode, count in sorted(seen.items()):
-        print(f"{opcode:#04x} {count}")
+    for kind, count in sorted(seen.items()):
+        print(kind, count)
     if not seen:
         print("no RoCE packet")
     return 1 if bad or not seen else 0

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-rds_sockets.py ADDRESS: messages between two RDS sockets of that address, and RDMA
-into the memory of one of them.
+rds_sockets.py ADDRESS WHAT...: messages between two RDS sockets of that address, and
+RDMA into and from the memory of one of them.
 """
 
 import ctypes
@@ -21,7 +21,9 @@ SO_RCVBUFFORCE = 33
 RDS_CMSG_RDMA_ARGS = 1
 RDS_CMSG_RDMA_DEST = 2
 RDS_CMSG_RDMA_MAP = 3
+RDS_CMSG_RDMA_STATUS = 4
 RDS_RDMA_READWRITE = 0x1
+RDS_RDMA_NOTIFY_ME = 0x20
 
 
 def make(address, port, peer):
@@ -75,12 +77,18 @@ def rdma(one, two, size, write):
     dest = [c[2] for c in control if c[:2] == (SOL_RDS, RDS_CMSG_RDMA_DEST)]
     expect(dest, "no cookie came")
     vector = ctypes.create_string_buffer(struct.pack("=QQ", local_address, size))
+    flags = RDS_RDMA_NOTIFY_ME | (RDS_RDMA_READWRITE if write else 0)
     request = struct.pack("=8sQQQQQQ", dest[0][:8], 0, size, ctypes.addressof(vector), 1,
-                          RDS_RDMA_READWRITE if write else 0, 1)
+                          flags, size)
     two.sendmsg([b"done"], [(SOL_RDS, RDS_CMSG_RDMA_ARGS, request)])
     expect(one.recv(100) == b"done", "the message after the RDMA")
-    if write:
-        expect(sink[:] == source[:], f"{size} bytes were written, others arrived")
+    # the answer to a READ may come later than that message
+    _, control, _, _ = two.recvmsg(100, 1000)
+    status = [struct.unpack_from("=Qi", c[2]) for c in control
+              if c[:2] == (SOL_RDS, RDS_CMSG_RDMA_STATUS)]
+    expect(status == [(size, 0)], f"status of the RDMA of {size} bytes: {status}")
+    expect(sink[:] == source[:],
+           f"{size} bytes were {'written' if write else 'read'}, others arrived")
     return area, local
 
 

@@ -104,15 +104,18 @@ far_end_is_told_to_end()
 tests=()
 for mtu in 256 512 1024 2048 4096; do
 	tests+=("asks rc $mtu 12" "serves rc $mtu 12")
+	for type in uc ud; do
+		tests+=("asks $type $mtu 6" "serves $type $mtu 6")
+	done
 done
 tests+=(
 	"asks_over_IPv6 rc 2048 8" "serves_over_IPv6 rc 2048 8"
-	"asks uc 1024 12" "serves uc 1024 12" "asks uc 4096 12" "serves uc 4096 12"
-	"asks ud 1024 12" "serves ud 1024 12" "asks ud 4096 12" "serves ud 4096 12"
 	rping_to_the_far_end rping_from_the_far_end
 	"with loss 1% -- asks rc 1024 24" "with loss 1% -- serves rc 1024 24"
 	"with duplicate 5% -- asks rc 1024 16" "with duplicate 5% -- serves rc 1024 16"
 	"with delay 2ms reorder 25% -- asks rc 1024 8" "unless_intree with delay 2ms reorder 25% -- serves rc 1024 8"
+	"with delay 20ms -- asks uc 1024 4" "with delay 20ms -- serves uc 1024 4"
+	"with delay 20ms -- asks ud 1024 4" "with delay 20ms -- serves ud 1024 4"
 	"with delay 20ms -- asks rc 4096 8" "with delay 20ms -- serves rc 4096 8"
 	far_end_is_told_to_end
 )

@@ -189,6 +189,15 @@ static void serve_messages(struct end *e, int sock, const struct order *order)
 	tell(sock, &ok, 1);
 }
 
+/*
+ * The word after the first num atomics of a round: of three, one adds 1, one
+ * swaps, which adds 1 too, and one compares with another value.
+ */
+static uint64_t atomic_result(uint64_t first, int num)
+{
+	return first + num - num / 3;
+}
+
 static void serve_atomics(struct end *e, int sock, const struct order *order)
 {
 	uint64_t value = order->seed;
@@ -198,8 +207,8 @@ static void serve_atomics(struct end *e, int sock, const struct order *order)
 	tell(sock, &ok, 1);
 	hear(sock, &ok, 1);
 	memcpy(&value, e->buf, 8);
-	if (value != (uint64_t)order->seed + SLOTS)
-		die("%d additions of 1 made %lld", SLOTS, (long long)(value - order->seed));
+	if (value != atomic_result(order->seed, SLOTS))
+		die("atomics made %lld of 0", (long long)(value - order->seed));
 	tell(sock, &ok, 1);
 }
 
@@ -255,14 +264,21 @@ static void ask_atomics(struct end *e, int sock, const struct remote *peer,
 		wr[i].wr.atomic.remote_addr = (uintptr_t)peer->end.buf;
 		wr[i].wr.atomic.rkey = peer->mr.rkey;
 		wr[i].wr.atomic.compare_add = 1;
+		if (i % 3) {
+			uint64_t now = atomic_result(order->seed, i);
+
+			wr[i].opcode = IBV_WR_ATOMIC_CMP_AND_SWP;
+			wr[i].wr.atomic.compare_add = i % 3 == 1 ? now : now + 1;
+			wr[i].wr.atomic.swap = i % 3 == 1 ? now + 1 : 0;
+		}
 		wr[i].next = i + 1 < SLOTS ? &wr[i + 1] : NULL;
 	}
 	verb(ibv_post_send(e->qp, wr, &bad));
 	for (i = 0; i < SLOTS; i++) {
 		want_wc(e->scq, i, IBV_WC_SUCCESS);
 		memcpy(&value, e->buf + i * SLOT, 8);
-		if (value != (uint64_t)order->seed + i)
-			die("addition %d came %lldth", i, (long long)(value - order->seed));
+		if (value != atomic_result(order->seed, i))
+			die("atomic %d found %lld", i, (long long)(value - order->seed));
 	}
 	tell(sock, &ok, 1);
 	hear(sock, &ok, 1);

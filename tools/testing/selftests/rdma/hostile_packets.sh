@@ -84,6 +84,7 @@ csum_errors()
 {
 	local udp
 
+	# shellcheck disable=SC2016 # for awk
 	udp=$(in_ns "$ns1" awk '/^Udp: [0-9]/ { print $8 }' /proc/net/snmp)
 	echo $(($(counter "$link1" drop_csum) + udp))
 }

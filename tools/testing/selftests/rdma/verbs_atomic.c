@@ -373,7 +373,7 @@ static void test_atomic_write(struct end *a, struct end *b, const char *arg)
 /* Offsets in struct rxe_queue_buf and struct rxe_send_wqe (rdma_user_rxe.h) */
 enum {
 	LOG2_SIZE = 0, INDEX_MASK = 4, PRODUCER = 128, SLOTS = 384,
-	WR_OPCODE = 12, WR_LENGTH = 32, WR_RKEY = 36, WR_TYPE = 40, WR_LEVEL = 41,
+	WR_OPCODE = 12, WR_RKEY = 36, WR_TYPE = 40, WR_LEVEL = 41, DMA_LENGTH = 184,
 };
 
 static uint32_t *field(uint8_t *at, size_t offset)
@@ -417,7 +417,7 @@ static void ibv_wr_flush(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t address,
 	wqe = new_wqe(mark);
 	*(uint64_t *)wqe = id;
 	*field(wqe, WR_OPCODE) = 14;	/* IB_UVERBS_WR_FLUSH */
-	*field(wqe, WR_LENGTH) = len;
+	*field(wqe, DMA_LENGTH) = len;		/* where the newer one has it, too */
 	*field(wqe, WR_RKEY) = rkey;
 	wqe[WR_TYPE] = type;
 	wqe[WR_LEVEL] = level;

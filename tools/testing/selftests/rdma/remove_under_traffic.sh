@@ -115,6 +115,38 @@ netdev_del_under_traffic()
 	check_soon_closed_everywhere
 }
 
+# lower_netdev_del_under_traffic vlan|macvlan OPTION...: with links and traffic on netdevs
+# above it, one of them in another namespace, and a link on itself
+lower_netdev_del_under_traffic()
+{
+	local ns3 lower
+
+	check new_ns ns1 ns2 ns3 && check setup_veth dev1 "$ns1" dev2 "$ns2" || return
+	check up "$ns1" "$dev1" 10.98.1.1/24 && check up "$ns2" "$dev2" || return
+	add_netdev "$ns1" top0 link "$dev1" netns "$ns3" type "$@" || return
+	add_netdev "$ns2" top0 link "$dev2" type "$@" || return
+	exchange_on "$ns3" top0 "$ns2" top0 - || return
+	check setup_link lower "$ns1" "$dev1" || return
+	start '' "$tmp/hold" 60 "$here/verbs" hold "$lower" 0
+	hold=$started
+	find_gid gid1 "$link1" "$ip1" && find_gid gid2 "$link2" "$ip2" || return
+	start '' "$tmp/stream" 60 "$here/verbs" stream "$link1" "$gid1" "$link2" "$gid2"
+	stream=$started
+	check poll_until 15 file_has "$tmp/hold" ready
+	check poll_until 15 file_has "$tmp/stream" ready || diag_file "$tmp/stream"
+	# three links, one after the other
+	check takes_less $((3 * prompt)) ip -n "$ns1" link del "$dev1"
+	check soon link_gone "$link1"
+	check soon link_gone "$lower"
+	# those of its peer go with it
+	check soon link_gone "$link2"
+	check ends "$stream" 20 || diag_file "$tmp/stream"
+	check file_has "$tmp/stream" "is gone: EIO|^error: |^post_send: "
+	check ends "$hold" 10 || diag_file "$tmp/hold"
+	check file_has "$tmp/hold" "gone: EIO"
+	check poll_until 10 open_only_in none
+}
+
 namespace_exits()
 {
 	ip netns del "$ns1" && poll_until 10 link_gone "$link1"
@@ -188,6 +220,8 @@ begin
 run_tests \
 	link_del_under_traffic \
 	netdev_del_under_traffic \
+	"lower_netdev_del_under_traffic vlan id 7" \
+	"lower_netdev_del_under_traffic macvlan mode bridge" \
 	namespace_del_under_traffic \
 	namespace_with_processes_dies \
 	netdev_moves_to_another_namespace \

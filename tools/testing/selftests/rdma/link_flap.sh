@@ -113,14 +113,21 @@ small_mtu_is_not_remembered()
 	verbs exchange
 }
 
+# address_goes 4|6
 address_goes()
 {
+	local ip1=$ip1 ip2=$ip2 len=24
+
+	if [ "$1" = 6 ]; then
+		have_ipv6 || { skip "this kernel has no IPv6"; return; }
+		ip1=$ip6_1 ip2=$ip6_2 len=64
+	fi
 	other_family_addresses
 	start_stream || return
-	check ip -n "$ns1" addr del "$ip1/24" dev "$dev1"
+	check ip -n "$ns1" addr del "$ip1/$len" dev "$dev1"
 	check ends "$stream" 30
 	check file_has "$stream_out" "^(error|post_send): "
-	check up "$ns1" "$dev1" "$ip1/24"
+	check up "$ns1" "$dev1" "$ip1/$len"
 	check find_gid gid1 "$link1" "$ip1"
 	check ping "$ns1" "$ip1" "$ns2" -C 5
 }
@@ -232,5 +239,5 @@ run_tests \
 	neighbour_is_wrong_for_a_while \
 	routes_change \
 	mac_address_changes \
-	address_goes \
+	"address_goes 4" "address_goes 6" \
 	netdev_is_renamed

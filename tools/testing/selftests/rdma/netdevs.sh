@@ -68,7 +68,16 @@ vlan()
 	add_netdev "$ns1" v7 link "$dev1" type vlan id 7 || return
 	add_netdev "$ns2" v7 link "$dev2" type vlan id 7 || return
 	exchange_on "$ns1" v7 "$ns2" v7
+	link_local_too v7 v7
 	unlink_both
+}
+
+# link_local_too NETDEV1 NETDEV2
+link_local_too()
+{
+	have_ipv6 || return
+	check up "$ns1" "$1" fe80::7:1/64 && check up "$ns2" "$2" fe80::7:2/64 || return
+	exchange "$ns1" "$link1" fe80::7:1 "$ns2" "$link2" fe80::7:2
 }
 
 # the links are on the parents, the addresses on the VLANs
@@ -82,6 +91,7 @@ vlan_gid_of_the_parent()
 	check up "$ns2" v9 10.12.9.2/24 fd00:12:9::2/64
 	exchange "$ns1" "$link1" 10.12.9.1 "$ns2" "$link2" 10.12.9.2
 	! have_ipv6 || exchange "$ns1" "$link1" fd00:12:9::1 "$ns2" "$link2" fd00:12:9::2
+	link_local_too v9 v9
 	check ping "$ns1" 10.12.9.1 "$ns2" -C 3
 	# a link on the VLAN beside that on its parent, and without it
 	check setup_link vlan_link "$ns1" v9 || return
@@ -127,6 +137,10 @@ macvlan_siblings()
 	add_netdev "$ns1" mac1 link "$dev1" netns "$ns3" type macvlan mode bridge || return
 	add_netdev "$ns1" mac2 link "$dev1" type macvlan mode bridge || return
 	exchange_on "$ns3" mac1 "$ns1" mac2
+	! have_ipv6 || {
+		check up "$ns3" mac1 fe80::8:1/64 && check up "$ns1" mac2 fe80::8:2/64
+		exchange "$ns3" "$link1" fe80::8:1 "$ns1" "$link2" fe80::8:2
+	}
 	unlink_both
 }
 

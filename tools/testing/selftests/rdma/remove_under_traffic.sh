@@ -134,7 +134,8 @@ lower_netdev_del_under_traffic()
 	stream=$started
 	check poll_until 15 file_has "$tmp/hold" ready
 	check poll_until 15 file_has "$tmp/stream" ready || diag_file "$tmp/stream"
-	check takes_less "$prompt" ip -n "$ns1" link del "$dev1"
+	# three links, one after the other
+	check takes_less $((3 * prompt)) ip -n "$ns1" link del "$dev1"
 	check soon link_gone "$link1"
 	check soon link_gone "$lower"
 	# those of its peer go with it
@@ -143,7 +144,7 @@ lower_netdev_del_under_traffic()
 	check file_has "$tmp/stream" "is gone: EIO|^error: |^post_send: "
 	check ends "$hold" 10 || diag_file "$tmp/hold"
 	check file_has "$tmp/hold" "gone: EIO"
-	check_soon_closed_everywhere
+	check poll_until 10 open_only_in none
 }
 
 namespace_exits()

@@ -18,11 +18,23 @@
 static struct workqueue_struct *rxe_cq_wq;
 
 /*
+ * The librxe of rdma-core 44 goes one beyond the producer when ibv_next_poll()
+ * meets the end.  With one slot more left empty than a ring needs, that is never
+ * the index that the user had when the queue was full.
+ */
+#define RXE_CQ_SPARE	1
+
+/* Completions that fit. */
+static u32 rxe_cq_room(const struct rxe_ring *ring)
+{
+	return ring->mask - RXE_CQ_SPARE;
+}
+
+/*
  * Completions that wait for the consumer.
  *
- * A user's consumer index is taken for what it can be at most: the librxe of
- * rdma-core 44 goes one beyond the producer when ibv_next_poll() meets the end,
- * which read as it stands would be a full queue.
+ * A user's consumer index is taken for what it can be at most: one beyond the
+ * producer would read as a full queue.
  */
 static u32 rxe_cq_used(struct rxe_cq *cq)
 {
@@ -143,7 +155,7 @@ int rxe_cq_post(struct rxe_cq *cq, const struct ib_wc *wc, bool solicited)
 	unsigned long flags;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	lost = rxe_cq_used(cq) == cq->ring.mask;
+	lost = rxe_cq_used(cq) == rxe_cq_room(&cq->ring);
 	if (lost) {
 		error = !cq->overflowed;
 		cq->overflowed = true;
@@ -325,7 +337,7 @@ int rxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	INIT_LIST_HEAD(&cq->watched);
 	INIT_DELAYED_WORK(&cq->watch_work, rxe_cq_watch_work);
 	cq->user = udata;
-	err = rxe_ring_alloc(&cq->ring, attr->cqe,
+	err = rxe_ring_alloc(&cq->ring, attr->cqe + RXE_CQ_SPARE,
 			     udata ? sizeof(struct ib_uverbs_wc) : sizeof(struct ib_wc));
 	if (err)
 		goto limit;
@@ -334,7 +346,7 @@ int rxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		if (err)
 			goto ring;
 	}
-	ibcq->cqe = cq->ring.mask;
+	ibcq->cqe = rxe_cq_room(&cq->ring);
 	return 0;
 ring:
 	rxe_ring_free(&cq->ring);
@@ -350,14 +362,14 @@ static int rxe_cq_swap(struct rxe_cq *cq, struct rxe_ring *ring)
 
 	lockdep_assert_held(&cq->lock);
 
-	if (used > ring->mask)
+	if (used > rxe_cq_room(ring))
 		return -EINVAL;
 	rxe_ring_move(ring, &cq->ring, cq->consumer, used);
 	ring->index = used;
 	ring->buf->producer_index = used;
 	swap(*ring, cq->ring);
 	cq->consumer = 0;
-	cq->ibcq.cqe = cq->ring.mask;
+	cq->ibcq.cqe = rxe_cq_room(&cq->ring);
 	return 0;
 }
 
@@ -376,7 +388,7 @@ int rxe_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *ud
 
 	if (!cqe || cqe > RXE_MAX_CQE || udata->outlen < sizeof(resp))
 		return -EINVAL;
-	err = rxe_ring_alloc(&ring, cqe, sizeof(struct ib_uverbs_wc));
+	err = rxe_ring_alloc(&ring, cqe + RXE_CQ_SPARE, sizeof(struct ib_uverbs_wc));
 	if (err)
 		return err;
 	err = rxe_ring_share(&ring, udata, &resp.mi);

@@ -12,7 +12,7 @@
 #define RXE_MAX_SGE_RD		RXE_MAX_SGE	/* a READ scatters as a SEND gathers */
 #define RXE_MAX_INLINE		512	/* RXE_MAX_SGE SGEs take the same room */
 #define RXE_MAX_CQ		RXE_MAX_QP	/* one for each QP */
-#define RXE_MAX_CQE		(SZ_1M - 1)	/* 64 MiB of ring; one slot stays empty */
+#define RXE_MAX_CQE		(SZ_1M - 2)	/* 64 MiB of ring; two slots stay empty */
 #define RXE_MAX_SRQ		65536	/* of one device */
 #define RXE_MAX_SRQ_WR		32767	/* slots of at most 1024 bytes: 32 MiB; one stays empty */
 #define RXE_MAX_MR		SZ_1M	/* of one device; the index of a key has 23 bits for MRs */

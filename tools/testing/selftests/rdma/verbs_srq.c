@@ -383,7 +383,7 @@ static void hub_wait_sent(struct hub *h, uint32_t *sent, uint32_t all)
  */
 static void test_srq_cq_full(struct end *a, struct end *b, const char *arg)
 {
-	enum { SLOTS = 63, EACH = 8 };		/* one slot of each ring stays empty */
+	enum { SLOTS = 62, SENDS = SLOTS + 1 };	/* two slots of the CQ's ring stay empty */
 	const struct how how = { .rnr_timer = 1 };
 	uint32_t seq[NR_QPS] = { }, sent[NR_QPS] = { };
 	int i, n, cq_errors = 0, failed = -1;
@@ -393,10 +393,11 @@ static void test_srq_cq_full(struct end *a, struct end *b, const char *arg)
 
 	(void)arg;
 	hub_make(&h, a, b, NR_QPS, SLOTS, &how);
-	hub_post_all(&h, SLOTS);
+	for (i = 0; i < SLOTS; i++)
+		hub_post(&h, i);
 	verb(ibv_resize_cq(h.cq, SLOTS));
 	need(h.cq->cqe == SLOTS);
-	for (n = 0; n < NR_QPS * EACH; n++)
+	for (n = 0; n < SENDS; n++)
 		hub_send(&h, n % NR_QPS, n / NR_QPS, hub_len(n % NR_QPS, n / NR_QPS));
 	/* one finds no WQE */
 	hub_wait_sent(&h, sent, SLOTS);
@@ -406,14 +407,14 @@ static void test_srq_cq_full(struct end *a, struct end *b, const char *arg)
 	no_wc(h.cq, 0);
 	hub_post(&h, 0);
 	hub_recv(&h, seq);
-	hub_wait_sent(&h, sent, NR_QPS * EACH);
+	hub_wait_sent(&h, sent, SENDS);
 
 	/* full again, and one more */
-	hub_post_all(&h, SLOTS);
-	for (n = 0; n < NR_QPS * EACH; n++)
-		hub_send(&h, n % NR_QPS, EACH + n / NR_QPS,
-			 hub_len(n % NR_QPS, EACH + n / NR_QPS));
-	hub_wait_sent(&h, sent, NR_QPS * EACH + SLOTS);
+	for (i = 0; i < SLOTS; i++)
+		hub_post(&h, i);
+	for (n = SENDS; n < 2 * SENDS; n++)
+		hub_send(&h, n % NR_QPS, n / NR_QPS, hub_len(n % NR_QPS, n / NR_QPS));
+	hub_wait_sent(&h, sent, SENDS + SLOTS);
 	hub_post(&h, SLOTS);
 	for (end = seconds() + 5; (failed < 0 || !cq_errors) && seconds() < end;) {
 		if (ibv_get_async_event(b->ctx, &event)) {
@@ -433,7 +434,7 @@ static void test_srq_cq_full(struct end *a, struct end *b, const char *arg)
 		hub_recv(&h, seq);
 	for (i = 0; i < NR_QPS; i++) {
 		need(end_get_state(&h.to[i]) == (i == failed ? IBV_QPS_ERR : IBV_QPS_RTS));
-		need(seq[i] == 2 * EACH - (i == failed));
+		need(seq[i] == (2 * SENDS - i + NR_QPS - 1U) / NR_QPS - (i == failed));
 	}
 	hub_post(&h, 0);
 	hub_send(&h, !failed, seq[!failed], hub_len(!failed, seq[!failed]));

@@ -7,86 +7,124 @@ import json
 import sys
 
 
-def figures(path):
-    """{MTU/NAME: (value or None, unit)}, topology"""
-    result, topology = {}, None
-    for line in open(path, encoding="utf-8"):
-        words = line.split()
-        if words[:1] == ["topology"]:
-            topology = words[1]
-        elif len(words) == 3 and "/" in words[0]:
-            value = None if words[1] == "-" else float(words[1])
-            result[words[0]] = (value, words[2])
-    return result, topology
+class Run:
+    """What guest.sh has printed: values and units by figure, and why there is none."""
+
+    def __init__(self, path, wanted):
+        self.value, self.unit, self.reason = {}, {}, {}
+        self.topology, self.failed, status = None, False, None
+        for line in open(path, encoding="utf-8"):
+            words = line.split()
+            if words[:1] == ["topology"]:
+                self.topology = words[1]
+            elif words[:1] == ["ended"]:
+                status = int(words[1])
+            elif words[:1] == ["result"] and words[2] in ("failed", "skipped"):
+                self.reason[words[1]] = " ".join(words[3:])
+                self.failed |= words[2] == "failed"
+            elif words[:1] == ["result"]:
+                self.value[words[1]], self.unit[words[1]] = float(words[2]), words[3]
+        if not status:          # of a run that is not wanted there is none
+            return
+        self.failed = True
+        for name in wanted:
+            if name not in self.value and name not in self.reason:
+                self.reason[name] = "the VM has ended"
+        self.reason["all"] = f"the VM's status was {status}"
 
 
 def ratio(a, b):
     return a / b if a and b else None
 
 
-def show(value, digits=2):
-    return "-" if value is None else f"{value:.{digits}f}"
+def show(value):
+    if value is None:
+        return "-"
+    return f"{value:.{0 if value >= 1e5 else 2}f}"
 
 
-def tcp_of(name, ours):
-    """the figure of TCP that a figure compares with"""
-    mtu, test = name.split("/")
-    if test.startswith("tcp"):
+def tcp_of(name, run):
+    """the figure of TCP that a figure compares with: the same MTU and netdevs"""
+    mtu, _, test = name.rpartition("/")
+    wire = ""
+    if test.startswith(("netkit_", "bridge_")):
+        wire, _, test = test.partition("_")
+        wire += "_"
+    if not mtu or test.startswith("tcp"):
         return None
     if test.endswith("_lat"):
-        return ours.get(f"{mtu}/tcp_lat", (None,))[0]
-    if test.endswith("_loss"):
-        return ours.get(f"{mtu}/tcp_loss", (None,))[0]
-    if ours[name][1] == "MiB/s":
-        return ours.get(f"{mtu}/tcp", (None,))[0]
-    return None
+        test = "tcp_lat"
+    elif test.endswith("_loss"):
+        test = "tcp_loss"
+    elif run.unit.get(name) == "MiB/s":
+        test = "tcp"
+    else:
+        return None
+    return run.value.get(f"{mtu}/{wire}{test}")
 
 
-def table(kernel, ours_path, intree_path, json_path):
-    ours, _ = figures(ours_path)
-    intree, topology = figures(intree_path)
-    rows = []
-    for name, (value, unit) in ours.items():
-        other = intree.get(name, (None,))[0]
-        tcp = tcp_of(name, ours)
-        rows.append({"figure": name, "unit": unit, "ours": value, "in-tree": other,
-                     "tcp": tcp, "ours/in-tree": ratio(value, other),
-                     "ours/tcp": ratio(value, tcp)})
-    print(f"kernel {kernel}, counted: one instruction is one nanosecond")
-    if topology == "self":
+def explain(runs):
+    """what has no figure, and why; the exit status"""
+    for driver, run in runs.items():
+        by_reason = collections.defaultdict(list)
+        for name, reason in run.reason.items():
+            by_reason[reason].append(name)
+        for reason, names in by_reason.items():
+            print(f"{driver}: {' '.join(names)}: {reason}")
+    failed = [driver for driver, run in runs.items() if run.failed]
+    if failed:
+        print(f"FAILED: {', '.join(failed)}")
+    return 1 if failed else 0
+
+
+def finish(kernel, rows, ours, intree, json_path):
+    with open(json_path, "w", encoding="utf-8") as f:
+        json.dump({"kernel": kernel, "in-tree topology": intree.topology, "figures": rows,
+                   "not measured": {"ours": ours.reason, "in-tree": intree.reason}}, f, indent=1)
+        f.write("\n")
+    return explain({"ours": ours, "in-tree": intree})
+
+
+def title(text, intree):
+    print(text)
+    if intree.topology == "self":
         print("in-tree: one link talking to itself, as it knows no namespaces here")
+
+
+def table(kernel, ours_path, intree_path, json_path, *wanted):
+    ours, intree = Run(ours_path, wanted), Run(intree_path, wanted)
+    rows = []
+    title(f"kernel {kernel}, counted: one instruction is one nanosecond", intree)
     print(f"{'figure':24} {'unit':8} {'in-tree':>9} {'ours':>9} {'TCP':>9} "
           f"{'/in-tree':>9} {'/TCP':>6}")
-    for row in rows:
+    for name in wanted:
+        value, other, tcp = ours.value.get(name), intree.value.get(name), tcp_of(name, ours)
+        row = {"figure": name, "unit": ours.unit.get(name) or intree.unit.get(name) or "-",
+               "ours": value, "in-tree": other, "tcp": tcp,
+               "ours/in-tree": ratio(value, other), "ours/tcp": ratio(value, tcp)}
+        rows.append(row)
         print(f"{row['figure']:24} {row['unit']:8} {show(row['in-tree']):>9} "
               f"{show(row['ours']):>9} {show(row['tcp']):>9} "
               f"{show(row['ours/in-tree']):>9} {show(row['ours/tcp']):>6}")
-    with open(json_path, "w", encoding="utf-8") as f:
-        json.dump({"kernel": kernel, "in-tree topology": topology, "figures": rows}, f, indent=1)
-        f.write("\n")
+    return finish(kernel, rows, ours, intree, json_path)
 
 
-def smp(kernel, ours_path, intree_path, json_path):
+def smp(kernel, ours_path, intree_path, json_path, *wanted):
     """by number of QPs: to one QP, and to the other driver; the values mean nothing"""
-    ours, _ = figures(ours_path)
-    intree, topology = figures(intree_path)
-    print(f"kernel {kernel}, two CPUs")
-    if topology == "self":
-        print("in-tree: one link talking to itself, as it knows no namespaces here")
+    ours, intree = Run(ours_path, wanted), Run(intree_path, wanted)
+    title(f"kernel {kernel}, two CPUs", intree)
     print(f"{'figure':24} {'in-tree/1 QP':>13} {'ours/1 QP':>10} {'ours/in-tree':>13}")
     rows = []
-    for name, (value, _) in ours.items():
+    for name in wanted:
+        value, other = ours.value.get(name), intree.value.get(name)
         one = name.rpartition("_")[0] + "_1qp"
-        other = intree.get(name, (None,))[0]
-        row = {"figure": name, "in-tree/1 QP": ratio(other, intree.get(one, (None,))[0]),
-               "ours/1 QP": ratio(value, ours.get(one, (None,))[0]),
+        row = {"figure": name, "in-tree/1 QP": ratio(other, intree.value.get(one)),
+               "ours/1 QP": ratio(value, ours.value.get(one)),
                "ours/in-tree": ratio(value, other)}
         rows.append(row)
         print(f"{name:24} {show(row['in-tree/1 QP']):>13} {show(row['ours/1 QP']):>10} "
               f"{show(row['ours/in-tree']):>13}")
-    with open(json_path, "w", encoding="utf-8") as f:
-        json.dump({"kernel": kernel, "in-tree topology": topology, "figures": rows}, f, indent=1)
-        f.write("\n")
+    return finish(kernel, rows, ours, intree, json_path)
 
 
 def profile(ours_path, counts_path):
@@ -120,4 +158,4 @@ def profile(ours_path, counts_path):
             print(f"{count / more:10.1f} {100 * count / total:6.2f} %  {function}")
 
 
-{"table": table, "smp": smp, "profile": profile}[sys.argv[1]](*sys.argv[2:])
+sys.exit({"table": table, "smp": smp, "profile": profile}[sys.argv[1]](*sys.argv[2:]))

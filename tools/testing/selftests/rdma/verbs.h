@@ -88,6 +88,7 @@ enum ibv_qp_state end_get_state(struct end *e);
 void pair_make(struct end *a, struct end *b, const struct how *how);
 void pair_connect(struct end *a, struct end *b, const struct how *how);
 void pair_unmake(struct end *a, struct end *b);
+void pair_works(struct end *a, struct end *b, const struct how *how);
 
 /* whole-buffer helpers: one SGE at an offset */
 struct ibv_sge sge_at(const struct end *e, size_t offset, size_t len);

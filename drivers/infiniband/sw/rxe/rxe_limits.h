@@ -3,7 +3,6 @@
 #ifndef RXE_LIMITS_H
 #define RXE_LIMITS_H
 
-#include <linux/gfp.h>
 #include <linux/sizes.h>
 
 #define RXE_MAX_QP		65536	/* of one device; the QPN space is 2^24 for all */
@@ -39,11 +38,5 @@
 
 /* Packet bytes waiting for one executor; more is dropped like any loss. */
 #define RXE_RX_QUEUE_BYTES	SZ_2M
-
-/*
- * For memory whose size a process chooses.  It pays, and where there is not enough,
- * in its cgroup or at all, its verb fails: no process is ended for it.
- */
-#define RXE_GFP_USER		(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 #endif /* RXE_LIMITS_H */

@@ -23,6 +23,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/iter.h>
 
+#include "rxe_alloc.h"
 #include "rxe_device.h"
 #include "rxe_dmabuf.h"
 #include "rxe_flush.h"
@@ -71,7 +72,7 @@ static struct rxe_mr *mr_alloc(struct ib_pd *ibpd, enum rxe_mr_type type, int ac
 
 	if (!rxe_limit_get(&rxe->num_mr, RXE_MAX_MR))
 		return ERR_PTR(-ENOMEM);
-	mr = kzalloc_obj(*mr, GFP_KERNEL_ACCOUNT);
+	mr = kzalloc_obj(*mr, RXE_GFP_USER);
 	if (!mr) {
 		rxe_limit_put(&rxe->num_mr);
 		return ERR_PTR(-ENOMEM);
@@ -102,7 +103,7 @@ static int mr_alloc_blocks(struct rxe_mr *mr)
 		mr->blocks = &mr->block;
 		return 0;
 	}
-	mr->blocks = kvmalloc_array(mr->nr_blocks, sizeof(*mr->blocks), RXE_GFP_USER);
+	mr->blocks = rxe_user_array(mr->nr_blocks, sizeof(*mr->blocks));
 	return mr->blocks ? 0 : -ENOMEM;
 }
 

@@ -16,7 +16,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "rxe_access.h"
-#include "rxe_limits.h"
+#include "rxe_alloc.h"
 #include "rxe_mr.h"
 #include "rxe_mw.h"
 #include "rxe_odp.h"
@@ -117,13 +117,13 @@ struct rxe_odp *rxe_odp_create(u64 start, u64 length)
 	struct rxe_odp *odp;
 	int err = -ENOMEM;
 
-	odp = kzalloc_obj(*odp, GFP_KERNEL_ACCOUNT);
+	odp = kzalloc_obj(*odp, RXE_GFP_USER);
 	if (!odp)
 		return ERR_PTR(-ENOMEM);
 	rwlock_init(&odp->lock);
 	odp->offset = start - first;
 	odp->nr_pages = DIV_ROUND_UP(odp->offset + length, PAGE_SIZE);
-	odp->pages = kvcalloc(odp->nr_pages, sizeof(*odp->pages), RXE_GFP_USER);
+	odp->pages = rxe_user_array(odp->nr_pages, sizeof(*odp->pages));
 	if (!odp->pages)
 		goto err_free;
 

@@ -3,6 +3,7 @@
 
 #include <linux/slab.h>
 #include "rxe_access.h"
+#include "rxe_alloc.h"
 #include "rxe_packet.h"
 #include "rxe_rd_atomic.h"
 
@@ -11,7 +12,7 @@ int rxe_rd_ring_resize(struct rxe_rd_ring *ring, unsigned int size)
 	struct rxe_rd_res *res = NULL;
 
 	if (size) {
-		res = kcalloc(size, sizeof(*res), GFP_KERNEL_ACCOUNT);
+		res = kcalloc(size, sizeof(*res), RXE_GFP_USER);
 		if (!res)
 			return -ENOMEM;
 	}

@@ -4,7 +4,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include <rdma/uverbs_ioctl.h>
-#include "rxe_limits.h"
+#include "rxe_alloc.h"
 #include "rxe_pd.h"
 #include "rxe_ring.h"
 
@@ -29,7 +29,7 @@ int rxe_ring_alloc(struct rxe_ring *ring, u32 entries, u32 elem_size)
 		return -ENOMEM;
 
 	memset(ring, 0, sizeof(*ring));
-	ring->buf = __vmalloc(size, RXE_GFP_USER | __GFP_ZERO);
+	ring->buf = rxe_user_pages(size);
 	if (!ring->buf)
 		return -ENOMEM;
 
@@ -47,7 +47,7 @@ int rxe_ring_share(struct rxe_ring *ring, struct ib_udata *udata, struct mminfo 
 	struct rxe_ring_map *map;
 	int err;
 
-	map = kzalloc_obj(*map);
+	map = kzalloc_obj(*map, RXE_GFP_USER);
 	if (!map)
 		return -ENOMEM;
 

@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
 #include "rxe_ah.h"
+#include "rxe_alloc.h"
 #include "rxe_limits.h"
 #include "rxe_qp.h"
 #include "rxe_srq.h"
@@ -46,7 +47,7 @@ int rxe_sq_init(struct rxe_sq *sq, struct ib_qp_cap *cap, struct ib_udata *udata
 
 	sq->mask = slots - 1;
 	sq->stride = ALIGN(sizeof(struct rxe_swqe) + extra, 8);
-	sq->wqes = kvcalloc(slots, sq->stride, RXE_GFP_USER);
+	sq->wqes = rxe_user_array(slots, sq->stride);
 	if (!sq->wqes) {
 		err = -ENOMEM;
 		goto err_ring;
@@ -79,7 +80,7 @@ int rxe_rq_init(struct rxe_rq *rq, struct ib_qp_cap *cap, struct ib_udata *udata
 	spin_lock_init(&rq->lock);
 	rq->max_sge = cap->max_recv_sge;
 	rq->cur.sge = kcalloc(max(rq->srq ? rq->srq->max_sge : rq->max_sge, 1U),
-			      sizeof(*rq->cur.sge), GFP_KERNEL_ACCOUNT);
+			      sizeof(*rq->cur.sge), RXE_GFP_USER);
 	if (!rq->cur.sge)
 		return -ENOMEM;
 	if (rq->srq)

@@ -46,21 +46,31 @@ libfabric()
 	check run_pair "$ns1" "$ns2" tcp_listens
 }
 
-# mpi OPTION...: one process on each link. Those of Open MPI's own network stay together
-# in the initial namespace, from which both links can be used.
+# mpi OPTION...: one process in each namespace, which is a host of its own for Open MPI
 mpi()
 {
-	local before
+	local before1 before2
 
 	[ -x "$tmp/mpi_ring" ] || check mpicc -O1 -o "$tmp/mpi_ring" "$suites/mpi_ring.c" || return
-	before=$(counter "$link1" sent_pkts)
-	# shellcheck disable=SC2016 # for the inner shell
-	check timeout $((120 * slow)) mpirun --allow-run-as-root -np 2 --map-by :OVERSUBSCRIBE \
-		"$@" sh -c '
+	# in place of ssh: agent HOST COMMAND...
+	cat >"$tmp/agent" <<-EOF
+		#!/bin/sh
+		shift
+		exec ip netns exec $ns2 unshare --uts sh -c 'hostname two; eval "\$*"' sh "\$@"
+	EOF
+	chmod +x "$tmp/agent"
+	before1=$(counter "$link1" sent_pkts) before2=$(counter "$link2" sent_pkts)
+	# two names of one setting: Open MPI 4 and PRRTE, of Open MPI 5
+	# shellcheck disable=SC2016 # for the inner shells
+	check in_ns "$ns1" env OMPI_MCA_plm_rsh_agent="$tmp/agent" PRTE_MCA_plm_ssh_agent="$tmp/agent" \
+		unshare --uts sh -c 'hostname one; exec "$@"' sh \
+		timeout $((120 * slow)) mpirun --allow-run-as-root -np 2 --host "$ip1:1,$ip2:1" \
+		--map-by node:OVERSUBSCRIBE 		"$@" sh -c '
 		link=$1
-		[ "$OMPI_COMM_WORLD_RANK" = 0 ] || link=$2
+		[ "$(uname -n)" = one ] || link=$2
 		UCX_NET_DEVICES=$link:1 exec "$3"' sh "$link1" "$link2" "$tmp/mpi_ring"
-	check counter_above "$link1" sent_pkts $((before + 300))
+	check counter_above "$link1" sent_pkts $((before1 + 300))
+	check counter_above "$link2" sent_pkts $((before2 + 300))
 }
 
 mpi_over_ucx()

@@ -66,7 +66,7 @@ run_tests \
 	"verbs sizes 256" \
 	"own_address sizes" \
 	"verbs large" \
-	"verbs long_message 32" \
+	"verbs long_message ${RDMA_TEST_MIB:-32}" \
 	"verbs mixed 256" \
 	"verbs inline" \
 	"verbs sge_list" \

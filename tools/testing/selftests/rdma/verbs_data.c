@@ -199,38 +199,57 @@ static uint8_t *repeated(size_t piece, size_t size)
 	return at;
 }
 
-/* ARGUMENT: MiB. One message of that length; the longest that there may be has 2048. */
+/*
+ * ARGUMENT: MiB. One message of that length of each kind; the longest that there may be has
+ * 2048.
+ */
 static void test_long_message(struct end *a, struct end *b, const char *arg)
 {
+	static const enum ibv_wr_opcode ops[] = {
+		IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_SEND, IBV_WR_RDMA_READ,
+	};
 	const size_t piece = 2 * MI, size = (arg ? atoi(arg) : 2048) * (size_t)MI;
 	uint8_t *from = repeated(piece, size), *to = repeated(piece, size);
 	const struct how how = { .size = 4096 };
 	struct ibv_mr *ma, *mb;
+	struct ibv_recv_wr recv, *bad;
 	struct ibv_send_wr wr;
-	struct ibv_sge sge;
+	struct ibv_sge sge, at;
 	struct ibv_wc wc;
+	unsigned int i;
 	double end;
+	bool read;
 	int n;
 
 	pair_make(a, b, &how);
-	ma = ibv_reg_mr(a->pd, from, size, 0);
+	ma = ibv_reg_mr(a->pd, from, size, IBV_ACCESS_REMOTE_READ);
 	mb = ibv_reg_mr(b->pd, to, size, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	need(ma && mb);
-	fill(from, piece, 1);
-	sge = (struct ibv_sge){ (uintptr_t)from, size, ma->lkey };
-	wr = send_wr(IBV_WR_RDMA_WRITE_WITH_IMM, 1, &sge, 1, NULL, 0);
-	wr.wr.rdma.remote_addr = (uintptr_t)to;
-	wr.wr.rdma.rkey = mb->rkey;
-	post_recv(b, 2, 0, 0);
-	post_wr(a, &wr);
-	/* 4 MiB a second at least */
-	end = seconds() + 20 + size / MI / 4;
-	while (!(n = ibv_poll_cq(b->rcq, 1, &wc)) && seconds() < end)
-		usleep(1000);
-	need(n == 1);
-	need(wc.wr_id == 2 && wc.status == IBV_WC_SUCCESS && wc.byte_len == size);
-	want_wc(a->scq, 1, IBV_WC_SUCCESS);
-	need(same(to, piece, 1));
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		read = ops[i] == IBV_WR_RDMA_READ;
+		fill(from, piece, i);
+		sge = (struct ibv_sge){ (uintptr_t)from, size, ma->lkey };
+		at = (struct ibv_sge){ (uintptr_t)to, size, mb->lkey };
+		wr = send_wr(ops[i], 1, read ? &at : &sge, 1, NULL, 0);
+		wr.wr.rdma.remote_addr = (uintptr_t)(read ? from : to);
+		wr.wr.rdma.rkey = read ? ma->rkey : mb->rkey;
+		recv = (struct ibv_recv_wr){
+			.wr_id = 2, .sg_list = &at, .num_sge = ops[i] == IBV_WR_SEND,
+		};
+		if (!read)
+			verb(ibv_post_recv(b->qp, &recv, &bad));
+		post_wr(read ? b : a, &wr);
+		/* 4 MiB a second at least */
+		end = seconds() + 20 + size / MI / 4;
+		while (!(n = ibv_poll_cq(read ? b->scq : b->rcq, 1, &wc)) && seconds() < end)
+			usleep(1000);
+		need(n == 1);
+		need(wc.wr_id == (read ? 1 : 2) && wc.status == IBV_WC_SUCCESS);
+		need(wc.byte_len == size);
+		if (!read)
+			want_wc(a->scq, 1, IBV_WC_SUCCESS);
+		need(same(to, piece, i));
+	}
 	verb(ibv_dereg_mr(ma));
 	verb(ibv_dereg_mr(mb));
 	pair_unmake(a, b);

@@ -343,17 +343,6 @@ static void test_srq_error_in_message(struct end *a, struct end *b, const char *
 	}
 }
 
-/* Fills the SRQ. */
-static void hub_post_all(struct hub *h, int slots)
-{
-	struct ibv_recv_wr wr = { }, *bad;
-	int i;
-
-	for (i = 0; i < slots; i++)
-		hub_post(h, i);
-	need(ibv_post_srq_recv(h->srq, &wr, &bad) == ENOMEM);
-}
-
 /* Until the senders know that @all messages have arrived; @sent: of each. */
 static void hub_wait_sent(struct hub *h, uint32_t *sent, uint32_t all)
 {

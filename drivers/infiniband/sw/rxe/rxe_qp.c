@@ -251,6 +251,8 @@ static int rxe_qp_check_init(const struct ib_qp_init_attr *init, const struct ib
 		return -EOPNOTSUPP;
 	if (init->srq && init->qp_type == IB_QPT_GSI)
 		return -EOPNOTSUPP;
+	if (init->srq && init->qp_type == IB_QPT_UC)	/* ibv_create_qp(3) */
+		return -EINVAL;
 	/* a process and a kernel user cannot share one: their rings differ in who fills them */
 	if (init->srq && to_rsrq(init->srq)->user != !!udata)
 		return -EINVAL;

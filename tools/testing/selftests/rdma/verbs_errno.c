@@ -200,6 +200,34 @@ static void errno_modify_srq(struct end *a, const struct ibv_device_attr *max)
  * QPs
  */
 
+/* What the type says: with UC there is none. */
+static void errno_qp_with_srq(struct end *a)
+{
+	static const struct {
+		const char		*what;
+		enum ibv_qp_type	type;
+		int			err;
+	} cases[] = {
+		{ "RC with an SRQ",	IBV_QPT_RC, 0 },
+		{ "UD with an SRQ",	IBV_QPT_UD, 0 },
+		{ "UC with an SRQ",	IBV_QPT_UC, EINVAL },
+	};
+	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 4, .max_sge = 1 } };
+	struct ibv_srq *srq = ibv_create_srq(a->pd, &attr);
+
+	need(srq);
+	for_each_case(c, cases) {
+		struct ibv_qp_init_attr init = {
+			.qp_type = c->type, .srq = srq, .cap = { 1, 0, 1, 0, 0 },
+			.send_cq = a->scq, .recv_cq = a->rcq,
+		};
+
+		want_made("create_qp", c->what, ibv_create_qp(a->pd, &init), c->err,
+			  ibv_destroy_qp);
+	}
+	verb(ibv_destroy_srq(srq));
+}
+
 static void errno_create_qp(struct end *a, const struct ibv_device_attr *max)
 {
 	const struct {
@@ -235,6 +263,7 @@ static void errno_create_qp(struct end *a, const struct ibv_device_attr *max)
 		want_made("create_qp", c->what, ibv_create_qp(a->pd, &init), c->err,
 			  ibv_destroy_qp);
 	}
+	errno_qp_with_srq(a);
 }
 
 /*

@@ -18,8 +18,8 @@
  * A PD's MRs are out of reach of the QPs of all other PDs: that is what keeps
  * users away from RXE_MR_DMA, which only PDs of the kernel have.
  */
-static int check_mr(const struct rxe_mr *mr, const struct rxe_pd *pd, u32 key, int access,
-		    u64 va, u64 len)
+int rxe_mr_check(const struct rxe_mr *mr, const struct rxe_pd *pd, u32 key, int access,
+		 u64 va, u64 len)
 {
 	unsigned int seq;
 	int err;
@@ -47,7 +47,7 @@ static int check_mr(const struct rxe_mr *mr, const struct rxe_pd *pd, u32 key, i
 static int get_checked_mr(struct rxe_mr *mr, const struct rxe_pd *pd, u32 key, int access,
 			  u64 va, u64 len)
 {
-	int err = check_mr(mr, pd, key, access, va, len);
+	int err = rxe_mr_check(mr, pd, key, access, va, len);
 
 	if (err)
 		return err;
@@ -56,7 +56,7 @@ static int get_checked_mr(struct rxe_mr *mr, const struct rxe_pd *pd, u32 key, i
 	if (mr->type != RXE_MR_FAST)
 		return 0;
 	smp_mb__after_atomic();		/* pairs with rxe_fast_invalidate() */
-	err = check_mr(mr, pd, key, access, va, len);
+	err = rxe_mr_check(mr, pd, key, access, va, len);
 	if (err)
 		rxe_mr_put(mr);
 	return err;

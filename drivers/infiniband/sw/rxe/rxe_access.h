@@ -44,6 +44,17 @@ static inline bool rxe_range_ok(u64 start, u64 size, u64 addr, u64 len)
 struct rxe_mr *rxe_mr_get(struct rxe_pd *pd, u32 key, int access, u64 va, u64 len);
 
 /**
+ * rxe_mr_check - does an MR that the caller holds allow an access, too?
+ * @mr:		MR that no WR may invalidate meanwhile (rxe_mr_is_transient())
+ * @pd:		as for rxe_mr_get(), and the others
+ *
+ * Context: as rxe_mr_get().
+ * Return: 0, or an error as rxe_mr_get() has it; -EINVAL also: it is the MR of another key.
+ */
+int rxe_mr_check(const struct rxe_mr *mr, const struct rxe_pd *pd, u32 key, int access,
+		 u64 va, u64 len);
+
+/**
  * struct rxe_mem - memory that a remote key reaches
  * @mr:		where it is
  * @mw:		the window whose key it is, or NULL

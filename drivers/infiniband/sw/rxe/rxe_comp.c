@@ -205,10 +205,7 @@ static u32 rxe_comp_scatter(struct rxe_comp_run *run, struct rxe_swqe *wqe, stru
 	u32 i;
 
 	if (!run->sg_valid || run->sg_index != qp->sq.tail || !roce_psn_eq(run->sg_psn, psn)) {
-		if (run->sg_valid)
-			rxe_sg_release(&run->sg);
-		rxe_sg_init(&run->sg, qp->pd, wqe->sge, wqe->num_sge, IB_ACCESS_LOCAL_WRITE);
-		rxe_sg_seek(&run->sg, off);
+		rxe_sg_start(&run->sg, qp->pd, wqe->sge, wqe->num_sge, IB_ACCESS_LOCAL_WRITE, off);
 		run->sg_index = qp->sq.tail;
 		run->sg_valid = true;
 	}
@@ -399,8 +396,7 @@ bool rxe_comp_run(struct rxe_qp *qp)
 		if (run.waits)
 			rxe_rx_again(qp->rxe, qp->req.rxq.cur, 1);
 	}
-	if (run.sg_valid)
-		rxe_sg_release(&run.sg);
+	rxe_sg_release(&run.sg);
 	qp->req.exec.sleep |= run.waits;
 	return run.waits || !budget;
 }

@@ -125,10 +125,20 @@ unsigned int rxe_mr_write_many(const struct rxe_mr *mr, u64 va, const u8 *src, u
 	return mr_copy_many(mr, va, (u8 *)src, len, stride, num, true);
 }
 
-static void sg_drop_mr(struct rxe_sg_cursor *c)
+static void sg_put_mr(struct rxe_mr **mr)
 {
-	if (c->mr)
-		rxe_mr_put(c->mr);
+	if (*mr)
+		rxe_mr_put(*mr);
+	*mr = NULL;
+}
+
+/* The current SGE is done with. */
+static void sg_leave_mr(struct rxe_sg_cursor *c)
+{
+	if (!c->mr)
+		return;
+	sg_put_mr(&c->spare);
+	c->spare = c->mr;
 	c->mr = NULL;
 }
 
@@ -136,56 +146,58 @@ static void sg_drop_mr(struct rxe_sg_cursor *c)
 static void sg_pause(struct rxe_sg_cursor *c)
 {
 	if (c->mr && rxe_mr_is_transient(c->mr))
-		sg_drop_mr(c);
+		sg_put_mr(&c->mr);
+	if (c->spare && rxe_mr_is_transient(c->spare))
+		sg_put_mr(&c->spare);
 }
 
-void rxe_sg_init(struct rxe_sg_cursor *c, struct rxe_pd *pd, const struct ib_sge *sge,
-		 unsigned int num_sge, int access)
-{
-	*c = (struct rxe_sg_cursor) {
-		.pd		= pd,
-		.sge		= sge,
-		.num_sge	= num_sge,
-		.access		= access,
-	};
-}
-
-void rxe_sg_seek(struct rxe_sg_cursor *c, u64 offset)
+void rxe_sg_start(struct rxe_sg_cursor *c, struct rxe_pd *pd, const struct ib_sge *sge,
+		  unsigned int num_sge, int access, u64 offset)
 {
 	unsigned int i = 0;
 
-	while (i < c->num_sge && offset >= c->sge[i].length) {
-		offset -= c->sge[i].length;
+	sg_leave_mr(c);
+	while (unlikely(offset) && i < num_sge && offset >= sge[i].length) {
+		offset -= sge[i].length;
 		i++;
 	}
-	if (i != c->cur)
-		sg_drop_mr(c);
+	c->pd = pd;
+	c->sge = sge;
+	c->num_sge = num_sge;
+	c->access = access;
 	c->cur = i;
-	c->off = i < c->num_sge ? offset : 0;
+	c->off = i < num_sge ? offset : 0;
+}
+
+static int sg_get_mr(struct rxe_sg_cursor *c)
+{
+	const struct ib_sge *sge = &c->sge[c->cur];
+	struct rxe_mr *mr;
+
+	if (c->spare &&
+	    !rxe_mr_check(c->spare, c->pd, sge->lkey, c->access, sge->addr, sge->length)) {
+		c->mr = c->spare;
+		c->spare = NULL;
+		return 0;
+	}
+	mr = rxe_mr_get(c->pd, sge->lkey, c->access, sge->addr, sge->length);
+	if (IS_ERR(mr))
+		return PTR_ERR(mr);
+	c->mr = mr;
+	return 0;
 }
 
 /* Go on to the next byte of the list and look its MR up. */
 static int sg_next_mr(struct rxe_sg_cursor *c)
 {
-	const struct ib_sge *sge;
-	struct rxe_mr *mr;
-
 	while (c->cur < c->num_sge && c->off >= c->sge[c->cur].length) {
-		sg_drop_mr(c);
+		sg_leave_mr(c);
 		c->cur++;
 		c->off = 0;
 	}
 	if (c->cur >= c->num_sge)
 		return -ERANGE;
-
-	sge = &c->sge[c->cur];
-	if (!c->mr) {
-		mr = rxe_mr_get(c->pd, sge->lkey, c->access, sge->addr, sge->length);
-		if (IS_ERR(mr))
-			return PTR_ERR(mr);
-		c->mr = mr;
-	}
-	return 0;
+	return c->mr ? 0 : sg_get_mr(c);
 }
 
 /* One packet, in as many SGEs as it takes. */
@@ -294,5 +306,6 @@ int rxe_sg_check(struct rxe_pd *pd, const struct ib_sge *sge, unsigned int num_s
 
 void rxe_sg_release(struct rxe_sg_cursor *c)
 {
-	sg_drop_mr(c);
+	sg_put_mr(&c->mr);
+	sg_put_mr(&c->spare);
 }

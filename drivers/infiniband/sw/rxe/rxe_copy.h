@@ -111,6 +111,7 @@ bool rxe_mr_is_aligned(const struct rxe_mr *mr, u64 va);
  * @cur:	current SGE
  * @off:	offset in it, bytes
  * @mr:		MR of the current SGE, with a reference; NULL when not looked up yet
+ * @spare:	MR of an earlier SGE, likewise: mostly the next one is in it too
  * @run:	bytes of the copy under way
  *
  * Lives on an executor's stack: an MR is held for one run at the most, so
@@ -124,30 +125,24 @@ struct rxe_sg_cursor {
 	unsigned int		cur;
 	u32			off;
 	struct rxe_mr		*mr;
+	struct rxe_mr		*spare;
 	u32			run;
 };
 
 /**
- * rxe_sg_init - start at the first byte of a list
- * @c:		cursor
+ * rxe_sg_start - go to a byte of a list
+ * @c:		cursor, zeroed or used for another list before
  * @pd:		PD that the keys must belong to
- * @sge:	the list, in kernel memory; must outlive the cursor
+ * @sge:	the list, in kernel memory; must outlive the cursor's use
  * @num_sge:	its length
  * @access:	rights that every copy needs
+ * @offset:	bytes, counted from the start of the list; one behind the end leaves the
+ *		cursor at the end
  *
- * Takes no reference yet; rxe_sg_release() ends it.
+ * Takes no reference yet, but keeps what it has; rxe_sg_release() ends it.
  */
-void rxe_sg_init(struct rxe_sg_cursor *c, struct rxe_pd *pd, const struct ib_sge *sge,
-		 unsigned int num_sge, int access);
-
-/**
- * rxe_sg_seek - go to byte @offset, counted from the start of the list
- * @c:		cursor
- * @offset:	bytes
- *
- * An offset behind the end leaves the cursor at the end.
- */
-void rxe_sg_seek(struct rxe_sg_cursor *c, u64 offset);
+void rxe_sg_start(struct rxe_sg_cursor *c, struct rxe_pd *pd, const struct ib_sge *sge,
+		  unsigned int num_sge, int access, u64 offset);
 
 /**
  * rxe_sg_read_many - copy the next bytes of the list to packets of equal length, and advance
@@ -214,7 +209,7 @@ void rxe_sg_refused(const struct rxe_sg_cursor *c, const struct rxe_qp *qp, int 
 int rxe_sg_wait(const struct rxe_sg_cursor *c, struct rxe_fault *f);
 
 /**
- * rxe_sg_release - drop the MR that the cursor holds
+ * rxe_sg_release - drop the MRs that the cursor holds
  * @c:		cursor; any function may be called on it again
  */
 void rxe_sg_release(struct rxe_sg_cursor *c);

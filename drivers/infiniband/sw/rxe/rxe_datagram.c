@@ -22,12 +22,12 @@
 static int rxe_datagram_scatter(struct rxe_qp *qp, const struct sk_buff *skb,
 				const struct rxe_pkt *pkt)
 {
-	struct rxe_sg_cursor sg;
+	struct rxe_sg_cursor sg = {};
 	u8 grh[ROCE_GRH_SIZE];
 	int err;
 
 	rxe_skb_grh(skb, grh);
-	rxe_sg_init(&sg, qp->rq.pd, qp->rq.cur.sge, qp->rq.cur.num_sge, IB_ACCESS_LOCAL_WRITE);
+	rxe_sg_start(&sg, qp->rq.pd, qp->rq.cur.sge, qp->rq.cur.num_sge, IB_ACCESS_LOCAL_WRITE, 0);
 	err = rxe_sg_write(&sg, grh, sizeof(grh));
 	if (!err)
 		err = rxe_sg_write(&sg, pkt->payload, pkt->payload_len);

@@ -246,10 +246,7 @@ static u32 rxe_req_copy(struct rxe_req_run *run, const struct rxe_swqe *wqe, u32
 		return num;
 	}
 	if (!run->sg_valid || run->sg_index != index) {
-		if (run->sg_valid)
-			rxe_sg_release(&run->sg);
-		rxe_sg_init(&run->sg, run->qp->pd, wqe->sge, wqe->num_sge, 0);
-		rxe_sg_seek(&run->sg, off);
+		rxe_sg_start(&run->sg, run->qp->pd, wqe->sge, wqe->num_sge, 0, off);
 		run->sg_index = index;
 		run->sg_valid = true;
 	}
@@ -271,7 +268,6 @@ int rxe_req_emit(struct rxe_req_run *run, struct rxe_pkt *pkt, const struct rxe_
 
 	if (!buf) {
 		run->sg_valid = false;	/* the cursor stands at a packet that is skipped */
-		rxe_sg_release(&run->sg);
 		return 0;
 	}
 	rxe_req_copy(run, wqe, index, off, buf, len, len, 1, &err);
@@ -531,8 +527,7 @@ static bool rxe_req_send(struct rxe_qp *qp)
 
 	rxe_req_ask(&run);
 	rxe_req_add_ack(&run);
-	if (run.sg_valid)
-		rxe_sg_release(&run.sg);
+	rxe_sg_release(&run.sg);
 	rxe_tx_end(&run.tx);
 	qp->req.exec.sleep |= run.waits;
 	return run.waits || !budget;

@@ -68,8 +68,7 @@ static bool rxe_req_send_datagrams(struct rxe_qp *qp)
 		budget--;
 	}
 
-	if (run.sg_valid)
-		rxe_sg_release(&run.sg);
+	rxe_sg_release(&run.sg);
 	if (path)
 		rxe_tx_end(&run.tx);
 	if (failed != IB_WC_SUCCESS)

@@ -120,7 +120,7 @@ void rxe_resp_fatal(struct rxe_resp_run *run, struct roce_psn psn, enum roce_nak
 {
 	struct rxe_qp *qp = run->qp;
 
-	rxe_resp_drop_sg(run);
+	run->sg_valid = false;
 	if (rxe_qp_is_uc(qp) && wc_status == IB_WC_SUCCESS) {
 		qp->resp.msg = RXE_MSG_NONE;	/* the message alone is lost */
 		rxe_rx_drop(qp->rxe, qp->qpn, RXE_DROP_INVALID);
@@ -175,7 +175,7 @@ static void rxe_resp_complete(struct rxe_resp_run *run, const struct rxe_pkt *pk
 		wc.wc_flags = IB_WC_WITH_INVALIDATE;
 		wc.ex.invalidate_rkey = pkt->rkey;
 	}
-	rxe_resp_drop_sg(run);
+	run->sg_valid = false;
 	run->delivered = true;
 	rxe_late_ack_delivered(&qp->resp.late);
 	rxe_count(qp->rxe, RXE_CNT_RDMA_RECV);
@@ -306,7 +306,7 @@ static bool rxe_resp_run_connected(struct rxe_qp *qp)
 		rxe_resp_ack_or_defer(&run);
 	else if (run.late && qp->resp.ack_due)
 		rxe_resp_send_late(&run);
-	rxe_resp_drop_sg(&run);
+	rxe_sg_release(&run.sg);
 	rxe_mem_put(&run.mem);
 	rxe_tx_end(&run.tx);
 	qp->resp.exec.sleep = run.waits;

@@ -28,9 +28,8 @@ static u32 rxe_resp_recv_data(struct rxe_resp_run *run, const u8 *data, u32 len,
 	u32 i;
 
 	if (!run->sg_valid) {
-		rxe_sg_init(&run->sg, qp->rq.pd, qp->rq.cur.sge, qp->rq.cur.num_sge,
-			    IB_ACCESS_LOCAL_WRITE);
-		rxe_sg_seek(&run->sg, qp->resp.received);
+		rxe_sg_start(&run->sg, qp->rq.pd, qp->rq.cur.sge, qp->rq.cur.num_sge,
+			     IB_ACCESS_LOCAL_WRITE, qp->resp.received);
 		run->sg_valid = true;
 	}
 	i = rxe_sg_write_many(&run->sg, data, len, stride, num, err);
@@ -44,7 +43,7 @@ bool rxe_resp_exec_send(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
 	int err;
 
 	if (pkt->info->flags & RXE_OP_FIRST) {
-		rxe_resp_drop_sg(run);
+		run->sg_valid = false;
 		qp->resp.received = 0;
 	}
 	rxe_resp_recv_data(run, pkt->payload, pkt->payload_len, 0, 1, &err);

@@ -43,13 +43,6 @@ struct rxe_resp_run {
 	u32			late_msn;
 };
 
-static inline void rxe_resp_drop_sg(struct rxe_resp_run *run)
-{
-	if (run->sg_valid)
-		rxe_sg_release(&run->sg);
-	run->sg_valid = false;
-}
-
 /* A copy is done: keep the memory for the next one, if a run is not too long for it. */
 static inline void rxe_resp_used_mem(struct rxe_resp_run *run)
 {

@@ -35,6 +35,23 @@ mtu()
 	unlink_both
 }
 
+# mtus KIND OPTION...: of netdevs above veth
+mtus()
+{
+	local mtu
+
+	wire 9100 || return
+	add_netdev "$ns1" top0 link "$dev1" type "$@" || return
+	add_netdev "$ns2" top0 link "$dev2" type "$@" || return
+	for mtu in 1280:1024 4200:4096 9000:4096; do
+		check ip -n "$ns1" link set top0 mtu "${mtu%:*}" || return
+		check ip -n "$ns2" link set top0 mtu "${mtu%:*}" || return
+		exchange_on "$ns1" top0 "$ns2" top0 - || return
+		mtu_of "$ns1" "$link1" "${mtu#*:}" "${mtu%:*}"
+		unlink_both
+	done
+}
+
 mtu_too_small()
 {
 	local dev link
@@ -209,6 +226,7 @@ lo()
 begin
 run_tests \
 	"mtu 1280 1024" "mtu 2200 2048" "mtu 4200 4096" "mtu 9000 4096" \
+	"mtus vlan id 8" "mtus macvlan mode bridge" "mtus ipvlan mode l2" \
 	mtu_too_small \
 	netdev_without_packets_is_refused \
 	vlan \

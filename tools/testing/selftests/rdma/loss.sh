@@ -180,7 +180,6 @@ run_tests \
 	"srq loss 3%" \
 	"unreliable uc netem loss 10%" \
 	"unreliable uc,mess netem loss 5% duplicate 5% delay 1ms reorder 75%" \
-	"unreliable uc,srq netem loss 10%" \
 	"unreliable uc netem delay 10ms limit 12" \
 	"unreliable ud netem loss 10%" \
 	"unreliable ud,srq netem loss 10%" \

@@ -107,7 +107,7 @@ static void use_srq(struct end *e, struct how *how)
 }
 
 /*
- * ARGUMENT: "uc" or "ud", with "srq" one for the receiver, and with "mess" the network
+ * ARGUMENT: "uc" or "ud", the latter with "srq" for the receiver, and with "mess" the network
  * reorders and repeats, too.  Messages are lost, some: others come whole, once, in order,
  * and no receive WQE is lost with a message.
  */

@@ -50,6 +50,7 @@ static u32 rxe_cq_used(struct rxe_cq *cq)
 	eaten = smp_load_acquire(&ring->buf->consumer_index);
 	eaten = min((eaten - cq->consumer) & ring->mask, used);
 	cq->consumer = (cq->consumer + eaten) & ring->mask;
+	cq->taken += eaten;
 	return used - eaten;
 }
 
@@ -333,6 +334,7 @@ int rxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return -ENOMEM;
 
 	spin_lock_init(&cq->lock);
+	mutex_init(&cq->resizing);
 	INIT_WORK(&cq->work, rxe_cq_work);
 	INIT_LIST_HEAD(&cq->watched);
 	INIT_DELAYED_WORK(&cq->watch_work, rxe_cq_watch_work);
@@ -355,35 +357,63 @@ limit:
 	return err;
 }
 
-/* Move what waits into @ring and put that in place; @ring is the old one then. */
-static int rxe_cq_swap(struct rxe_cq *cq, struct rxe_ring *ring)
+/*
+ * Copy what waits into @ring, without the lock for more than a look.  A completion that
+ * is taken meanwhile may be written over, here and there: nobody looks at it any more.
+ * Returns how many are copied, and with @taken what had been taken before.
+ */
+static u32 rxe_cq_copy_ahead(struct rxe_cq *cq, struct rxe_ring *ring, u32 *taken)
+{
+	unsigned long flags;
+	u32 used, first;
+
+	lockdep_assert_held(&cq->resizing);
+
+	spin_lock_irqsave(&cq->lock, flags);
+	used = min(rxe_cq_used(cq), rxe_cq_room(ring));
+	first = cq->consumer;
+	*taken = cq->taken;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	rxe_ring_move(ring, 0, &cq->ring, first, used);
+	return used;
+}
+
+/*
+ * Put @ring, into which @ahead completions were copied when @taken had been taken, in
+ * its place, with what else waits; @ring is the old one then.
+ */
+static int rxe_cq_swap(struct rxe_cq *cq, struct rxe_ring *ring, u32 ahead, u32 taken)
 {
 	u32 used = rxe_cq_used(cq);
+	u32 first = min(cq->taken - taken, ahead);	/* in the new ring */
 
 	lockdep_assert_held(&cq->lock);
 
 	if (used > rxe_cq_room(ring))
 		return -EINVAL;
-	rxe_ring_move(ring, &cq->ring, cq->consumer, used);
-	ring->index = used;
-	ring->buf->producer_index = used;
+	ahead -= first;
+	rxe_ring_move(ring, first + ahead, &cq->ring, cq->consumer + ahead, used - ahead);
+	ring->index = (first + used) & ring->mask;
+	ring->buf->consumer_index = first;
+	ring->buf->producer_index = ring->index;
 	swap(*ring, cq->ring);
-	cq->consumer = 0;
+	cq->consumer = first;
 	cq->ibcq.cqe = rxe_cq_room(&cq->ring);
 	return 0;
 }
 
 /*
- * What can sleep is done before the lock is taken: each completion is in the
- * old ring, and moved, or in the new one.  The old ring lives in the process
+ * What can sleep, and what takes long, is done before the lock is taken: each completion
+ * is in the old ring, and moved, or in the new one.  The old ring lives in the process
  * until it is unmapped there.
  */
 int rxe_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata)
 {
 	struct rxe_resize_cq_resp resp = {};
 	struct rxe_cq *cq = to_rcq(ibcq);
-	unsigned long flags;
 	struct rxe_ring ring;
+	unsigned long flags;
+	u32 ahead, taken;
 	int err;
 
 	if (!cqe || cqe > RXE_MAX_CQE || udata->outlen < sizeof(resp))
@@ -395,9 +425,12 @@ int rxe_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *ud
 	if (!err)
 		err = ib_copy_to_udata(udata, &resp, sizeof(resp));
 	if (!err) {
+		mutex_lock(&cq->resizing);
+		ahead = rxe_cq_copy_ahead(cq, &ring, &taken);
 		spin_lock_irqsave(&cq->lock, flags);
-		err = rxe_cq_swap(cq, &ring);
+		err = rxe_cq_swap(cq, &ring, ahead, taken);
 		spin_unlock_irqrestore(&cq->lock, flags);
+		mutex_unlock(&cq->resizing);
 	}
 	rxe_ring_free(&ring);
 	return err;

@@ -3,6 +3,7 @@
 #ifndef RXE_CQ_H
 #define RXE_CQ_H
 
+#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
@@ -18,12 +19,14 @@ struct rxe_qp;
  * @ring:	struct ib_uverbs_wc of a user CQ, struct ib_wc of a kernel CQ
  * @consumer:	the consumer's index as far as it is believed; a user's one is
  *		never beyond what was produced
+ * @taken:	completions that the consumer has taken, as a count that goes on
  * @armed:	the next completion, or the next solicited one, makes an event
  * @armed_solicited: only a solicited one does
  * @overflowed:	a completion was lost; CQ_ERR has been reported
  * @notify_due:	@work owes a call of the completion handler
  * @error_due:	@work owes a CQ_ERR event
  * @user:	mapped by a process; constant
+ * @resizing:	user CQs: @ring stays; taken before @lock
  * @work:	calls a kernel user's handler, never inside a verb
  * @watched:	user CQs: QPs in ERR whose receive queue the process may still fill
  * @watch_work:	looks at these
@@ -34,12 +37,14 @@ struct rxe_cq {
 	spinlock_t		lock;	/* see above */
 	struct rxe_ring		ring;
 	u32			consumer;
+	u32			taken;
 	bool			armed;
 	bool			armed_solicited;
 	bool			overflowed;
 	bool			notify_due;
 	bool			error_due;
 	bool			user;
+	struct mutex		resizing;	/* see above */
 	struct work_struct	work;
 	struct list_head	watched;
 	struct delayed_work	watch_work;

@@ -64,13 +64,14 @@ int rxe_ring_share(struct rxe_ring *ring, struct ib_udata *udata, struct mminfo 
 	return 0;
 }
 
-void rxe_ring_move(struct rxe_ring *to, const struct rxe_ring *from, u32 first, u32 n)
+void rxe_ring_move(struct rxe_ring *to, u32 at, const struct rxe_ring *from, u32 first, u32 n)
 {
 	u32 i;
 
 	WARN_ON_ONCE(to->log2_elem != from->log2_elem || n > to->mask);
 	for (i = 0; i < n; i++)
-		memcpy(rxe_ring_elem(to, i), rxe_ring_elem(from, first + i), 1 << to->log2_elem);
+		memcpy(rxe_ring_elem(to, at + i), rxe_ring_elem(from, first + i),
+		       1 << to->log2_elem);
 }
 
 void rxe_ring_free(struct rxe_ring *ring)

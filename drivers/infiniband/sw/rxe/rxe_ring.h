@@ -65,11 +65,12 @@ int rxe_ring_share(struct rxe_ring *ring, struct ib_udata *udata, struct mminfo 
 /**
  * rxe_ring_move - copy elements into a ring that will take another one's place
  * @to:		fresh ring with slots as large as those of @from, and more than @n of them
+ * @at:		index there of the first one
  * @from:	ring in use
- * @first:	index of the first one
- * @n:		elements; they get the indices 0 to @n - 1
+ * @first:	index here of the first one
+ * @n:		elements
  */
-void rxe_ring_move(struct rxe_ring *to, const struct rxe_ring *from, u32 first, u32 n);
+void rxe_ring_move(struct rxe_ring *to, u32 at, const struct rxe_ring *from, u32 first, u32 n);
 
 /* Free it, shared or not; does nothing to a zeroed ring. */
 void rxe_ring_free(struct rxe_ring *ring);

@@ -60,6 +60,7 @@ int rxe_srq_get(struct rxe_srq *srq, struct rxe_rwqe *wqe)
 	} else {
 		status = rxe_rwqe_copy(wqe, &srq->ring, srq->max_sge);
 		rxe_ring_consume(&srq->ring);
+		srq->taken++;
 		limit = rxe_srq_limit_reached(srq);
 	}
 	spin_unlock_irqrestore(&srq->lock, flags);
@@ -117,6 +118,7 @@ int rxe_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct i
 		return -ENOMEM;
 
 	spin_lock_init(&srq->lock);
+	mutex_init(&srq->resizing);
 	srq->user = udata;
 	srq->max_sge = init->attr.max_sge;
 	err = rxe_srq_ring_alloc(&srq->ring, init->attr.max_wr, srq->max_sge);
@@ -137,18 +139,41 @@ err_limit:
 	return err;
 }
 
-/* Move what waits into @ring and put that in place; @ring is the old one then. */
-static int rxe_srq_swap(struct rxe_srq *srq, struct rxe_ring *ring, u32 limit)
+/* As rxe_cq_copy_ahead(). */
+static u32 rxe_srq_copy_ahead(struct rxe_srq *srq, struct rxe_ring *ring, u32 *taken)
+{
+	unsigned long flags;
+	u32 pending, first;
+
+	lockdep_assert_held(&srq->resizing);
+
+	spin_lock_irqsave(&srq->lock, flags);
+	pending = min(rxe_ring_pending(&srq->ring), ring->mask);
+	first = srq->ring.index;
+	*taken = srq->taken;
+	spin_unlock_irqrestore(&srq->lock, flags);
+	rxe_ring_move(ring, 0, &srq->ring, first, pending);
+	return pending;
+}
+
+/* As rxe_cq_swap(). */
+static int rxe_srq_swap(struct rxe_srq *srq, struct rxe_ring *ring, u32 ahead, u32 taken,
+			u32 limit)
 {
 	u32 pending = rxe_ring_pending(&srq->ring);
+	u32 first = min(srq->taken - taken, ahead);
 
 	lockdep_assert_held(&srq->lock);
 
 	if (srq->broken || pending > ring->mask || limit > ring->mask)
 		return -EINVAL;
-	rxe_ring_move(ring, &srq->ring, srq->ring.index, pending);
-	ring->buf->producer_index = pending;
-	srq->prod = pending;
+	/* a process may have taken WQEs back */
+	ahead = min(ahead - first, pending);
+	rxe_ring_move(ring, first + ahead, &srq->ring, srq->ring.index + ahead, pending - ahead);
+	ring->index = first;
+	ring->buf->consumer_index = first;
+	srq->prod = (first + pending) & ring->mask;
+	ring->buf->producer_index = srq->prod;
 	swap(*ring, srq->ring);
 	return 0;
 }
@@ -178,8 +203,9 @@ static int rxe_srq_share_resized(struct rxe_ring *ring, struct ib_udata *udata)
 static int rxe_srq_resize(struct rxe_srq *srq, u32 max_wr, const u32 *limit,
 			  struct ib_udata *udata)
 {
-	unsigned long flags;
 	struct rxe_ring ring;
+	unsigned long flags;
+	u32 ahead, taken;
 	int err;
 
 	err = rxe_srq_ring_alloc(&ring, max_wr, srq->max_sge);
@@ -188,9 +214,12 @@ static int rxe_srq_resize(struct rxe_srq *srq, u32 max_wr, const u32 *limit,
 	if (srq->user)
 		err = udata ? rxe_srq_share_resized(&ring, udata) : -EINVAL;
 	if (!err) {
+		mutex_lock(&srq->resizing);
+		ahead = rxe_srq_copy_ahead(srq, &ring, &taken);
 		spin_lock_irqsave(&srq->lock, flags);
-		err = rxe_srq_swap(srq, &ring, limit ? *limit : srq->limit);
+		err = rxe_srq_swap(srq, &ring, ahead, taken, limit ? *limit : srq->limit);
 		spin_unlock_irqrestore(&srq->lock, flags);
+		mutex_unlock(&srq->resizing);
 	}
 	rxe_ring_free(&ring);
 	return err;

@@ -9,6 +9,7 @@
 #ifndef RXE_SRQ_H
 #define RXE_SRQ_H
 
+#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 #include "rxe_ring.h"
@@ -22,20 +23,24 @@ struct rxe_rwqe;
  *		sides); irqsave, a leaf
  * @ring:	struct rxe_recv_wqe
  * @prod:	kernel SRQs: producer index
+ * @taken:	WQEs that were taken, as a count that goes on
  * @limit:	SRQ_LIMIT is due when fewer WQEs are left; 0: not armed
  * @max_sge:	of a WQE; constant
  * @broken:	the ring's index made no sense: SRQ_ERR has been reported
  * @user:	mapped by a process; constant
+ * @resizing:	@ring stays; taken before @lock
  */
 struct rxe_srq {
 	struct ib_srq	ibsrq;
 	spinlock_t	lock;	/* see above */
 	struct rxe_ring	ring;
 	u32		prod;
+	u32		taken;
 	u32		limit;
 	u32		max_sge;
 	bool		broken;
 	bool		user;
+	struct mutex	resizing;	/* see above */
 };
 
 static inline struct rxe_srq *to_rsrq(struct ib_srq *ibsrq)

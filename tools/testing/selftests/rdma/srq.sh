@@ -28,7 +28,7 @@ run_tests \
 	"verbs srq_error_in_message" \
 	"verbs srq_cq_full" \
 	"verbs srq_ud" \
-	"verbs srq_resize" \
+	"verbs srq_resize" "verbs srq_resize_full" \
 	"verbs srq_errors" \
 	"verbs srq_hostile" \
 	"srq_pingpong -n 200" \

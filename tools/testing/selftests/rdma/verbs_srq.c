@@ -576,6 +576,55 @@ static void test_srq_resize(struct end *a, struct end *b, const char *arg)
 	hub_unmake(&h);
 }
 
+struct resizer {
+	struct hub	*h;
+	pthread_t	thread;
+	bool		stop;
+	int		done;
+};
+
+static void *resizer_run(void *arg)
+{
+	struct resizer *r = arg;
+
+	while (!__atomic_load_n(&r->stop, __ATOMIC_RELAXED))
+		srq_resize(r->h, r->done++ & 1 ? 5000 : 10000);
+	return NULL;
+}
+
+/* Thousands of WQEs are moved, while the first ones are taken: one after the other. */
+static void test_srq_resize_full(struct end *a, struct end *b, const char *arg)
+{
+	enum { POSTED = 4000, MESSAGES = 800, BURST = 8 };
+	const struct how how = { };
+	struct resizer r = { };
+	uint32_t seq[NR_QPS] = { };
+	int posted, taken = 0, i;
+	struct hub h;
+
+	(void)arg;
+	hub_make(&h, a, b, 1, 5000, &how);
+	for (posted = 0; posted < POSTED; posted++)
+		hub_post(&h, posted % NR_SLOTS);
+	r.h = &h;
+	need(!pthread_create(&r.thread, NULL, resizer_run, &r));
+	while (taken < MESSAGES) {
+		for (i = 0; i < BURST; i++)
+			hub_send(&h, 0, taken + i, hub_len(0, taken + i));
+		for (i = 0; i < BURST; i++)
+			need(hub_recv(&h, seq) == taken++ % NR_SLOTS);
+		for (i = 0; i < BURST; i++) {
+			want_wc(h.from[0].scq, taken - BURST + i, IBV_WC_SUCCESS);
+			hub_post(&h, posted++ % NR_SLOTS);
+		}
+	}
+	__atomic_store_n(&r.stop, true, __ATOMIC_RELAXED);
+	need(!pthread_join(r.thread, NULL));
+	printf("%d times\n", r.done);
+	need(r.done > 4);
+	hub_unmake(&h);
+}
+
 static void test_srq_errors(struct end *a, struct end *b, const char *arg)
 {
 	struct ibv_srq_attr attr = { .max_wr = 4 };
@@ -903,6 +952,7 @@ const struct test srq_tests[] = {
 	{ "srq_cq_full", test_srq_cq_full },
 	{ "srq_ud", test_srq_ud },
 	{ "srq_resize", test_srq_resize },
+	{ "srq_resize_full", test_srq_resize_full },
 	{ "srq_errors", test_srq_errors },
 	{ "srq_hostile", test_srq_hostile },
 	{ "hold_srq", test_hold_srq, true },

@@ -287,9 +287,9 @@ NAKs()
 PSN_sequence_errors()
 {
 	helper verbs && require_netem || return
-	check tc -n "$ns1" qdisc replace dev "$dev1" root netem limit 10000 loss 2% || return
+	check tc -n "$ns1" qdisc replace dev "$dev1" root netem limit 10000 loss 10% || return
 	check fixed_neighbours
-	capture sequence wire rc 1024 8
+	capture sequence wire rc 1024 20
 	check tc -n "$ns1" qdisc del dev "$dev1" root
 	dissect sequence
 	wants sequence 11/nak0

@@ -185,9 +185,9 @@ nap()
 # at least 1. It is measured for a while, as other things come and go.
 slowness()
 {
-	local round start i took most=0
+	local start i took most=0
 
-	for round in 1 2 3 4 5; do
+	for _ in 1 2 3 4 5; do
 		start=$(now)
 		for ((i = 0; i < 5000; i++)); do
 			:

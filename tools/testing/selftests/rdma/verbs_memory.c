@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 
 /* A field of /proc/meminfo, in bytes */
-static long meminfo(const char *field)
+static long mem_field(const char *field)
 {
 	FILE *file = fopen("/proc/meminfo", "r");
 	char line[200], name[40];
@@ -28,7 +28,7 @@ static long meminfo(const char *field)
 /* The kernel's own memory, page tables and pages that processes have mapped aside. */
 static long kernel_memory(void)
 {
-	return meminfo("Slab:") + meminfo("Percpu:") + meminfo("VmallocUsed:");
+	return mem_field("Slab:") + mem_field("Percpu:") + mem_field("VmallocUsed:");
 }
 
 /* What this process has mapped of its verbs devices: the rings. */
@@ -68,7 +68,7 @@ static void test_idle_qps(struct end *a, struct end *b, const char *arg)
 	end_make(a, &how);
 	end_make(b, &how);
 	before = kernel_memory();
-	vmalloc = meminfo("VmallocUsed:");
+	vmalloc = mem_field("VmallocUsed:");
 	ring = rings();
 	start = seconds();
 	for (i = 0; i < pairs; i++) {
@@ -88,7 +88,7 @@ static void test_idle_qps(struct end *a, struct end *b, const char *arg)
 	}
 	ring = (rings() - ring) / (2 * pairs);
 	each = (kernel_memory() - before) / (2 * pairs);
-	vmalloc = (meminfo("VmallocUsed:") - vmalloc) / (2 * pairs);
+	vmalloc = (mem_field("VmallocUsed:") - vmalloc) / (2 * pairs);
 	/* Rings are in it if they are from vmalloc(). */
 	if (vmalloc >= ring)
 		each -= ring;

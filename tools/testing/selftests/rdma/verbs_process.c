@@ -75,7 +75,7 @@ static void test_hold(struct end *e, struct end *unused, const char *arg)
 	after_the_end(e);
 }
 
-static volatile sig_atomic_t told_to_end;
+static sig_atomic_t told_to_end;
 
 static void tell_to_end(int sig)
 {

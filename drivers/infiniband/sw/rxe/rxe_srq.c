@@ -139,6 +139,9 @@ err_limit:
 	return err;
 }
 
+/* WQEs that may come while others are copied. */
+#define RXE_SRQ_MAX_LATE	1024
+
 /* As rxe_cq_copy_ahead(). */
 static u32 rxe_srq_copy_ahead(struct rxe_srq *srq, struct rxe_ring *ring, u32 *taken)
 {
@@ -169,6 +172,9 @@ static int rxe_srq_swap(struct rxe_srq *srq, struct rxe_ring *ring, u32 ahead, u
 		return -EINVAL;
 	/* a process may have taken WQEs back */
 	ahead = min(ahead - first, pending);
+	/* or have hidden them until now: not so many at once, with interrupts off */
+	if (srq->user && pending - ahead > RXE_SRQ_MAX_LATE)
+		return -EAGAIN;
 	rxe_ring_move(ring, first + ahead, &srq->ring, srq->ring.index + ahead, pending - ahead);
 	ring->index = first;
 	ring->buf->consumer_index = first;

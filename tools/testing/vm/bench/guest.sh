@@ -202,7 +202,12 @@ rate() { value=$(perftest "$1" 5 "${@:2}") && unit=Mmsg/s; }
 qperf_() {
 	local qport=$((port += 1)) status=0
 	server qperf -lp "$qport" || return
-	client qperf -lp "$qport" -uu "$ip1" -to 300 -t 1 "${@:2}" "$1" || status=$?
+	# its client may come before its server listens for the CM
+	for _ in 1 2 3; do
+		status=0
+		client qperf -lp "$qport" -uu "$ip1" -to 300 -t 1 "${@:2}" "$1" || status=$?
+		grep -qs "RDMA CM: Event rejected" "$tmp"/client{,.err} || break
+	done
 	kill "${pids[-1]}"
 	wait "${pids[-1]}"
 	[ "$status" -eq 0 ] || return

@@ -320,16 +320,28 @@ static void test_odp_file(struct end *a, struct end *b, const char *arg)
 	close(fd);
 }
 
-/* All of the address space at once is not offered. */
+/*
+ * All of the address space at once is not offered; nor is so much of it that nobody else
+ * would have memory, which is found out before it is so.
+ */
 static void test_odp_implicit(struct end *e, struct end *unused, const char *arg)
 {
 	const struct how how = { .size = 4 * KI };
+	double start;
+	int shift;
 
 	(void)unused;
 	(void)arg;
 	end_make(e, &how);
 	errno = 0;
 	need(!ibv_reg_mr(e->pd, NULL, SIZE_MAX, ACCESS) && errno == EOPNOTSUPP);
+	start = seconds();
+	for (shift = 40; shift <= 43; shift++) {
+		errno = 0;
+		need(!ibv_reg_mr(e->pd, (void *)(64 * KI), 1ULL << shift, ACCESS) &&
+		     errno == ENOMEM);
+	}
+	need(seconds() - start < 2);
 	end_unmake(e);
 }
 

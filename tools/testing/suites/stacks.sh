@@ -65,7 +65,7 @@ mpi()
 	check in_ns "$ns1" env OMPI_MCA_plm_rsh_agent="$tmp/agent" PRTE_MCA_plm_ssh_agent="$tmp/agent" \
 		unshare --uts sh -c 'hostname one; exec "$@"' sh \
 		timeout $((120 * slow)) mpirun --allow-run-as-root -np 2 --host "$ip1:1,$ip2:1" \
-		--map-by node:OVERSUBSCRIBE 		"$@" sh -c '
+		--map-by node:OVERSUBSCRIBE "$@" sh -c '
 		link=$1
 		[ "$(uname -n)" = one ] || link=$2
 		UCX_NET_DEVICES=$link:1 exec "$3"' sh "$link1" "$link2" "$tmp/mpi_ring"

@@ -750,10 +750,10 @@ check_closed_everywhere()
 	check open_only_in none
 }
 
-# where nobody has waited for it; it starts many programs, and says nothing about time
+# soon: where nobody has waited for it
 check_soon_open_only_in()
 {
-	check poll_until 10 open_only_in "$@"
+	check soon open_only_in "$@"
 }
 
 check_soon_closed_everywhere()

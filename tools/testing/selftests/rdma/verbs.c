@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,24 @@ const char *err_name(int err)
 	case EOPNOTSUPP: return "EOPNOTSUPP";
 	}
 	return strerror(err);
+}
+
+static sig_atomic_t enough;
+
+static void on_term(int sig)
+{
+	(void)sig;
+	__atomic_store_n(&enough, 1, __ATOMIC_RELAXED);
+}
+
+void catch_term(void)
+{
+	signal(SIGTERM, on_term);
+}
+
+bool told_to_end(void)
+{
+	return __atomic_load_n(&enough, __ATOMIC_RELAXED);
 }
 
 double seconds(void)

@@ -72,6 +72,11 @@ void die_at(const char *func, int line, const char *fmt, ...)
 void verb_at(const char *func, int line, const char *what, int err);
 
 double seconds(void);
+
+/* From now on SIGTERM does no more than to make told_to_end() true. */
+void catch_term(void);
+bool told_to_end(void);
+
 const char *err_name(int err);
 
 void end_open(struct end *e, const char *device, const char *gid_index);

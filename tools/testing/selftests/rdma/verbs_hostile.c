@@ -1021,14 +1021,6 @@ static void test_bad_answer(struct end *a, struct end *b, const char *arg)
  * Bystanders
  */
 
-static sig_atomic_t enough;
-
-static void on_term(int sig)
-{
-	(void)sig;
-	__atomic_store_n(&enough, 1, __ATOMIC_RELAXED);
-}
-
 /*
  * SEND, WRITE and READ in both directions, every byte compared, until SIGTERM comes.
  * Prints "ready QPN" when it runs, and a line at the end.
@@ -1044,9 +1036,9 @@ static void test_intact(struct end *a, struct end *b, const char *arg)
 
 	(void)arg;
 	rnd_state = 7;
-	signal(SIGTERM, on_term);
+	catch_term();
 	pair_make(a, b, &how);
-	for (n = 0; !__atomic_load_n(&enough, __ATOMIC_RELAXED); n++) {
+	for (n = 0; !told_to_end(); n++) {
 		struct end *from = ends[n % 2], *to = ends[!(n % 2)];
 
 		len = 1 + rnd() % (n % 8 ? 5000 : HALF);
@@ -1140,7 +1132,7 @@ static void test_targets(struct end *a, struct end *b, const char *arg)
 	size_t i, size = 1 << 16;
 
 	(void)arg;
-	signal(SIGTERM, on_term);
+	catch_term();
 	pair_make(a, b, &rc);
 	end_make(&init, &rc);
 	end_init(&init);
@@ -1173,7 +1165,7 @@ static void test_targets(struct end *a, struct end *b, const char *arg)
 	printf("ready %llu %u %u %u %u %u %u %u %u\n", (unsigned long long)(uintptr_t)guarded,
 	       mr->rkey, a->qp->qp_num, init.qp->qp_num, reset.qp->qp_num, error.qp->qp_num,
 	       uc_a.qp->qp_num, ud_a.qp->qp_num, asks.qp->qp_num);
-	while (!__atomic_load_n(&enough, __ATOMIC_RELAXED)) {
+	while (!told_to_end()) {
 		usleep(20000);
 		while (ibv_poll_cq(a->rcq, 1, &wc) > 0)
 			;

@@ -75,14 +75,6 @@ static void test_hold(struct end *e, struct end *unused, const char *arg)
 	after_the_end(e);
 }
 
-static sig_atomic_t told_to_end;
-
-static void tell_to_end(int sig)
-{
-	(void)sig;
-	told_to_end = 1;
-}
-
 /*
  * Traffic in both directions until something ends it: an error completion, or
  * the device.  Prints "ready" when it flows and in the end what it saw.
@@ -105,7 +97,7 @@ static void test_stream(struct end *a, struct end *b, const char *arg)
 	int i, err;
 
 	if (arg)
-		signal(SIGTERM, tell_to_end);
+		catch_term();
 	pair_make(a, b, &how);
 	for (i = 0; i < DEPTH; i++) {
 		post_recv(a, i, i * LEN, LEN);
@@ -138,7 +130,7 @@ static void test_stream(struct end *a, struct end *b, const char *arg)
 			if (++done == 20)
 				puts("ready");
 		}
-		if (arg && (told_to_end || seconds() > end) && seconds() - last < 0.5)
+		if (arg && (told_to_end() || seconds() > end) && seconds() - last < 0.5)
 			break;
 		if (seconds() - last < 0.1)
 			continue;

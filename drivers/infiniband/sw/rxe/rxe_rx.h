@@ -41,6 +41,7 @@ enum {
  * @ipv6:	family
  * @data_ready:	what the socket had before
  * @work:	continues a drain that has used up its budget
+ * @rest:	sorts what was left to a later burst that did not come
  * @rcu:	data_ready and senders run under RCU
  */
 struct rxe_rx_sock {
@@ -51,6 +52,7 @@ struct rxe_rx_sock {
 	bool			ipv6;
 	void			(*data_ready)(struct sock *sk);
 	struct work_struct	work;
+	struct work_struct	rest;
 	struct rcu_head		rcu;
 };
 
@@ -126,6 +128,9 @@ static inline bool rxe_skb_is_ipv4(const struct sk_buff *skb)
 {
 	return skb->protocol == htons(ETH_P_IP);
 }
+
+/* The BTH of an accepted burst's first packet; NULL if it cannot be reached. */
+const u8 *rxe_rx_bth(struct sk_buff *skb);
 
 /* Source and destination address of a queued burst as GIDs. */
 void rxe_skb_saddr(const struct sk_buff *skb, union ib_gid *gid);

@@ -189,6 +189,11 @@ static enum rxe_drop rxe_rx_packet(struct rxe_qp *qp, const struct sk_buff *skb,
 	return RXE_DROP_NONE;
 }
 
+const u8 *rxe_rx_bth(struct sk_buff *skb)
+{
+	return rxe_rx_contiguous(skb, rxe_skb_cb(skb), 0, sizeof(struct roce_bth));
+}
+
 bool rxe_rx_turns(struct sk_buff *skb, bool response)
 {
 	struct rxe_skb_cb *cb = rxe_skb_cb(skb);

@@ -133,10 +133,9 @@ static enum rxe_drop rxe_rx_deliver(struct sk_buff *skb, struct rxe_rx_kicks *ki
 	struct rxe_qp *qp;
 	unsigned int i;
 	bool response;
-	u8 buf[8];
 	const u8 *bth;
 
-	bth = skb_header_pointer(skb, 0, sizeof(buf), buf);
+	bth = rxe_rx_bth(skb);
 	if (!bth)
 		return RXE_DROP_SHORT;
 	*qpn = rxe_pkt_qpn(bth);
@@ -279,8 +278,9 @@ static void rxe_rx_release(struct rxe_rx_sock *rs)
  *
  * Context: BH disabled; @rs stays (RCU read side, or its own work item).
  */
-static void rxe_rx_run(struct rxe_rx_sock *rs, unsigned int budget)
+static void rxe_rx_run(struct rxe_rx_sock *rs)
 {
+	unsigned int budget = RXE_RX_BUDGET;
 	struct rxe_rx_kicks kicks;
 
 	kicks.num = 0;
@@ -302,13 +302,43 @@ static void rxe_rx_run(struct rxe_rx_sock *rs, unsigned int budget)
 	} while (budget && test_bit(RXE_RX_AGAIN, &rs->state));
 }
 
+/*
+ * Leave what waits to a work item, unless there is a drainer: as above.
+ *
+ * Context: as above.
+ */
+static void rxe_rx_leave(struct rxe_rx_sock *rs, struct workqueue_struct *wq,
+			 struct work_struct *work)
+{
+	set_bit(RXE_RX_AGAIN, &rs->state);
+	if (test_and_set_bit(RXE_RX_DRAINING, &rs->state))
+		return;
+	/* With the flag held, so that a close can cancel it. */
+	queue_work(wq, work);
+	rxe_rx_release(rs);
+}
+
+static void rxe_rx_work_run(struct rxe_rx_sock *rs)
+{
+	local_bh_disable();
+	rxe_rx_run(rs);
+	local_bh_enable();
+}
+
 static void rxe_rx_work(struct work_struct *work)
 {
-	struct rxe_rx_sock *rs = container_of(work, struct rxe_rx_sock, work);
+	rxe_rx_work_run(container_of(work, struct rxe_rx_sock, work));
+}
 
-	local_bh_disable();
-	rxe_rx_run(rs, RXE_RX_BUDGET);
-	local_bh_enable();
+static void rxe_rx_rest(struct work_struct *work)
+{
+	rxe_rx_work_run(container_of(work, struct rxe_rx_sock, rest));
+}
+
+/* Do packets wait on this CPU that come to the same socket, as it seems? */
+static bool rxe_rx_more_behind(void)
+{
+	return !skb_queue_empty_lockless(&this_cpu_ptr(&softnet_data)->process_queue);
 }
 
 /*
@@ -316,6 +346,9 @@ static void rxe_rx_work(struct work_struct *work)
  *
  * When a socket is half full, UDP holds a lock that other sockets share, this
  * call included: long before that, all is left to the work item.
+ *
+ * Of a run of bursts, as from a veth peer, the last one has all of them sorted.
+ * If that is somebody else's, @rest does.
  */
 static void rxe_rx_data_ready(struct sock *sk)
 {
@@ -324,8 +357,12 @@ static void rxe_rx_data_ready(struct sock *sk)
 
 	rcu_read_lock();
 	rs = rcu_dereference_sk_user_data(sk);
-	if (rs)
-		rxe_rx_run(rs, filling ? 0 : RXE_RX_BUDGET);
+	if (rs && filling)
+		rxe_rx_leave(rs, system_percpu_wq, &rs->work);
+	else if (rs && rxe_rx_more_behind())
+		rxe_rx_leave(rs, system_bh_wq, &rs->rest);
+	else if (rs)
+		rxe_rx_run(rs);
 	rcu_read_unlock();
 }
 
@@ -397,6 +434,7 @@ struct rxe_rx_sock *rxe_rx_sock_open(struct net *net, struct rxe_ns *ns, bool ip
 	rs->ns = ns;
 	rs->ipv6 = ipv6;
 	INIT_WORK(&rs->work, rxe_rx_work);
+	INIT_WORK(&rs->rest, rxe_rx_rest);
 
 	err = sock_create_kern(net, ipv6 ? PF_INET6 : PF_INET, SOCK_DGRAM, IPPROTO_UDP, &rs->sock);
 	if (err)
@@ -437,6 +475,7 @@ void rxe_rx_sock_close(struct rxe_rx_sock *rs)
 	smp_mb__after_atomic();
 	wait_on_bit_lock(&rs->state, RXE_RX_DRAINING, TASK_UNINTERRUPTIBLE);
 	cancel_work_sync(&rs->work);
+	cancel_work_sync(&rs->rest);
 
 	/* Frees what is still queued.  No groups were joined: takes no RTNL. */
 	sock_release(rs->sock);

@@ -36,6 +36,16 @@ struct rxe_mr *rxe_resp_mr(struct rxe_resp_run *run, u32 key, int access, u64 *v
 	return mem->mr;
 }
 
+/* What rxe_resp_check() has found is what rxe_resp_mr() would find. */
+static void rxe_resp_keep_mem(struct rxe_resp_run *run, const struct rxe_pkt *pkt,
+			      const struct rxe_mem *mem)
+{
+	rxe_mem_put(&run->mem);
+	run->mem = *mem;
+	run->mem_key = pkt->rkey;
+	run->mem_access = rxe_rkey_access(pkt);
+}
+
 int rxe_resp_wait(struct rxe_resp_run *run, const struct rxe_mr *mr, u64 va, u32 len, bool write)
 {
 	int err = rxe_fault_wait(&run->qp->resp.fault, run->qp->pd, rxe_mr_key(mr), va, len, write);
@@ -241,8 +251,13 @@ static bool rxe_resp_drop_uc(struct rxe_qp *qp, const struct rxe_verdict *v)
 static void rxe_resp_packet(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
 {
 	struct rxe_qp *qp = run->qp;
-	struct rxe_verdict v = rxe_resp_check(qp, pkt);
+	struct rxe_mem mem = {};
+	struct rxe_verdict v = rxe_resp_check(qp, pkt, &mem);
 
+	if (mem.mr && v.kind == RXE_VERDICT_OK)
+		rxe_resp_keep_mem(run, pkt, &mem);
+	else
+		rxe_mem_put(&mem);
 	if (v.qp_fatal)
 		rxe_qp_set_fatal(qp, RXE_QP_WHY_SRQ);
 	if (rxe_qp_is_uc(qp) && rxe_resp_drop_uc(qp, &v))

@@ -21,6 +21,7 @@
 #include "rxe_rxq.h"
 #include "rxe_tx.h"
 
+struct rxe_mem;
 struct rxe_qp;
 
 /* The kind of message that is half received. */
@@ -117,6 +118,10 @@ struct rxe_verdict {
 
 /**
  * rxe_resp_check - judge a request
+ * @qp:		RC or UC QP
+ * @pkt:	request
+ * @mem:	empty; set to the memory that the packet's key names, with a reference
+ *		that is the caller's whatever the verdict, unless it needs none
  *
  * In the order of IBTA 9.7.4.1: sequence, opcode, function, length, key,
  * resources.  Changes nothing but @nak_sent, and takes a receive WQE when the
@@ -124,7 +129,11 @@ struct rxe_verdict {
  *
  * Context: the responder's executor.
  */
-struct rxe_verdict rxe_resp_check(struct rxe_qp *qp, const struct rxe_pkt *pkt);
+struct rxe_verdict rxe_resp_check(struct rxe_qp *qp, const struct rxe_pkt *pkt,
+				  struct rxe_mem *mem);
+
+/* The right that the memory of a packet's key was looked up for; 0: it needs no key. */
+int rxe_rkey_access(const struct rxe_pkt *pkt);
 
 /**
  * rxe_resp_recv_done - complete the receive WQE in use

@@ -120,8 +120,7 @@ static struct rxe_verdict rxe_check_length(const struct rxe_qp *qp, const struct
 	return rxe_ok;
 }
 
-/* What the key has to allow; 0: the packet needs no key. */
-static int rxe_rkey_access(const struct rxe_pkt *pkt)
+int rxe_rkey_access(const struct rxe_pkt *pkt)
 {
 	u32 flags = pkt->info->flags;
 
@@ -133,21 +132,20 @@ static int rxe_rkey_access(const struct rxe_pkt *pkt)
 }
 
 /* IBTA 9.7.4.1.5: the key, its rights and the range; a zero length needs none. */
-static struct rxe_verdict rxe_check_rkey(struct rxe_qp *qp, const struct rxe_pkt *pkt)
+static struct rxe_verdict rxe_check_rkey(struct rxe_qp *qp, const struct rxe_pkt *pkt,
+					 struct rxe_mem *mem)
 {
 	bool word = pkt->info->flags & (RXE_OP_ATOMIC | RXE_OP_ATOMIC_WRITE), aligned = true;
 	u32 length = pkt->info->flags & RXE_OP_ATOMIC ? sizeof(u64) : pkt->length;
 	int access = rxe_rkey_access(pkt);
-	struct rxe_mem mem;
 	int err;
 
 	if (pkt->info->flags & RXE_OP_FLUSH) {
 		err = rxe_flush_mem(qp, pkt, true);
 	} else if (access) {
-		err = rxe_mem_get(qp, pkt->rkey, access, pkt->va, length, &mem);
+		err = rxe_mem_get(qp, pkt->rkey, access, pkt->va, length, mem);
 		if (!err && word)
-			aligned = rxe_mr_is_aligned(mem.mr, pkt->va + mem.delta);
-		rxe_mem_put(&mem);
+			aligned = rxe_mr_is_aligned(mem->mr, pkt->va + mem->delta);
 	} else {
 		return rxe_ok;
 	}
@@ -227,7 +225,8 @@ static struct rxe_verdict rxe_check_sequence(struct rxe_qp *qp, const struct rxe
 	return v.kind == RXE_VERDICT_OK ? rxe_check_opcode(qp, pkt) : v;
 }
 
-struct rxe_verdict rxe_resp_check(struct rxe_qp *qp, const struct rxe_pkt *pkt)
+struct rxe_verdict rxe_resp_check(struct rxe_qp *qp, const struct rxe_pkt *pkt,
+				  struct rxe_mem *mem)
 {
 	struct rxe_verdict v;
 
@@ -242,7 +241,7 @@ struct rxe_verdict rxe_resp_check(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	v = rxe_check_length(qp, pkt);
 	if (v.kind != RXE_VERDICT_OK)
 		return v;
-	v = rxe_check_rkey(qp, pkt);
+	v = rxe_check_rkey(qp, pkt, mem);
 	if (v.kind != RXE_VERDICT_OK)
 		return v;
 	v = rxe_check_rwqe(qp, pkt);

@@ -65,6 +65,18 @@ u32 rxe_cq_pending(struct rxe_cq *cq)
 	return used;
 }
 
+u32 rxe_cq_taken(struct rxe_cq *cq)
+{
+	unsigned long flags;
+	u32 taken;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	rxe_cq_used(cq);
+	taken = cq->taken;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return taken;
+}
+
 static void rxe_cq_write_user(struct ib_uverbs_wc *uwc, const struct ib_wc *wc)
 {
 	*uwc = (struct ib_uverbs_wc) {

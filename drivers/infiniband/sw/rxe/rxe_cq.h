@@ -73,6 +73,9 @@ int rxe_cq_post(struct rxe_cq *cq, const struct ib_wc *wc, bool solicited);
 /* Completions that wait for the consumer.  Context: any. */
 u32 rxe_cq_pending(struct rxe_cq *cq);
 
+/* Completions that a process has taken so far, as a count that wraps.  Context: any. */
+u32 rxe_cq_taken(struct rxe_cq *cq);
+
 /**
  * rxe_cq_clean - forget the completions of a QP that goes away
  * @cq:		queue; nothing happens to a user's, which is the process's own

@@ -397,7 +397,10 @@ int rxe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	err = rxe_post_check(qp, true);
 	if (!err && qp->user) {
 		if (!wr) {		/* the doorbell */
+			u64 rung = rxe_cork_doorbell(qp);
+
 			rxe_exec_kick(&qp->req.exec);
+			rxe_cork_doorbell_served(qp, rung);
 			return 0;
 		}
 		err = -EINVAL;		/* processes write their rings themselves */

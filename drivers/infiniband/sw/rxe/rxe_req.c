@@ -42,6 +42,7 @@ void rxe_req_rewind(struct rxe_qp *qp)
 {
 	rxe_req_seek_una(qp);
 	qp->req.rd_out = 0;
+	qp->req.rd_full = false;
 	qp->req.unasked = 0;
 	qp->req.ask = true;
 }
@@ -109,11 +110,29 @@ static bool rxe_req_local(struct rxe_qp *qp, struct rxe_swqe *wqe)
 	return true;
 }
 
-static bool rxe_req_may_send(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
+/*
+ * Is there room for a READ or an atomic?  Where there was none, there is some again
+ * when several can go: their responses come as one run of bursts, too.
+ */
+static bool rxe_req_rd_room(struct rxe_qp *qp, s32 under_way, u32 pkts)
+{
+	struct rxe_req *req = &qp->req;
+	u32 max = qp->attr.max_rd_atomic;
+
+	if (!max)
+		return true;	/* rxe_req_start() refuses it */
+	if (req->rd_full)
+		req->rd_full = req->rd_out > max - max / 4 || under_way > (s32)req->window / 2;
+	else
+		req->rd_full = req->rd_out >= max ||
+			       (under_way && under_way + (s32)pkts > (s32)req->window);
+	return !req->rd_full;
+}
+
+static bool rxe_req_may_send(struct rxe_qp *qp, const struct rxe_swqe *wqe)
 {
 	const struct rxe_req *req = &qp->req;
 	s32 under_way = roce_psn_diff(req->psn, req->una);
-	u32 pkts = 1;
 
 	if (!wqe->started) {
 		if (rxe_qp_state(qp) == IB_QPS_SQD)
@@ -121,11 +140,12 @@ static bool rxe_req_may_send(const struct rxe_qp *qp, const struct rxe_swqe *wqe
 		if ((wqe->flags & IB_SEND_FENCE) && req->reads)
 			return false;
 	}
-	if (rxe_swqe_is_rd_atomic(wqe) && req->rd_out >= qp->attr.max_rd_atomic)
-		return false;
 	if (wqe->opcode == IB_WR_RDMA_READ)
-		pkts = rxe_num_pkts(rxe_req_read_part(wqe->length, req->off), qp->mtu);
-	return rxe_qp_is_uc(qp) || !under_way || under_way + (s32)pkts <= (s32)req->window;
+		return rxe_req_rd_room(qp, under_way, rxe_num_pkts(rxe_req_read_part(wqe->length,
+							req->off), qp->mtu));
+	if (rxe_swqe_is_rd_atomic(wqe))
+		return rxe_req_rd_room(qp, under_way, 1);
+	return rxe_qp_is_uc(qp) || under_way < (s32)req->window;
 }
 
 static bool rxe_req_check_sges(struct rxe_qp *qp, struct rxe_swqe *wqe, int access)
@@ -577,6 +597,7 @@ static void rxe_req_check_failed(struct rxe_qp *qp)
 
 static bool rxe_req_run_connected(struct rxe_qp *qp)
 {
+	u32 head;
 	bool more;
 
 	more = rxe_comp_run(qp);
@@ -585,9 +606,10 @@ static bool rxe_req_run_connected(struct rxe_qp *qp)
 	if (!rxe_qp_can_complete(rxe_qp_state(qp)))
 		return false;	/* failed just now: the next round flushes */
 
+	head = qp->sq.head;
 	more |= rxe_sq_fetch(qp);
-	if (!qp->req.exec.sleep)	/* one page at a time */
-		more |= rxe_req_send(qp);
+	if (!(qp->user && rxe_cork_hold(qp, head)) && !qp->req.exec.sleep)
+		more |= rxe_req_send(qp);	/* unless: one page at a time */
 	rxe_req_check_failed(qp);
 	rxe_retry_arm(qp);
 	if (rxe_qp_state(qp) == IB_QPS_SQD && !rxe_req_outstanding(qp))
@@ -663,10 +685,12 @@ void rxe_req_init(struct rxe_qp *qp)
 	rxe_rxq_init(&qp->req.rxq);
 	rxe_route_init(&qp->req.route);
 	rxe_retry_init(qp);
+	rxe_cork_init(qp);
 }
 
 void rxe_req_fini(struct rxe_qp *qp)
 {
+	rxe_cork_reset(qp);
 	rxe_retry_fini(qp);
 	rxe_rxq_purge(&qp->req.rxq);
 	rxe_route_reset(&qp->req.route);
@@ -682,6 +706,7 @@ void rxe_req_set_psn(struct rxe_qp *qp, struct roce_psn psn)
 
 void rxe_req_reset(struct rxe_qp *qp)
 {
+	rxe_cork_reset(qp);
 	rxe_retry_reset(qp);
 	rxe_rxq_purge(&qp->req.rxq);
 	rxe_route_reset(&qp->req.route);
@@ -690,6 +715,7 @@ void rxe_req_reset(struct rxe_qp *qp)
 	qp->req.off = 0;
 	qp->req.reads = 0;
 	qp->req.rd_out = 0;
+	qp->req.rd_full = false;
 	qp->req.unasked = 0;
 	qp->req.ask = false;
 	rxe_req_set_psn(qp, qp->req.end);

@@ -4,6 +4,7 @@
 #define RXE_REQ_H
 
 #include <rdma/roce_psn.h>
+#include "rxe_cork.h"
 #include "rxe_exec.h"
 #include "rxe_odp.h"
 #include "rxe_retry.h"
@@ -17,6 +18,7 @@
  * @route:	cached route
  * @retry:	timers and counts
  * @fault:	page that a run waits for
+ * @cork:	what lets messages wait for more
  * @next:	send queue element to send from next, runs freely
  * @off:	bytes of it that are sent (READ: asked for)
  * @psn:	PSN of the next packet
@@ -24,6 +26,7 @@
  * @end:	one behind the highest PSN ever sent; una <= psn <= end
  * @reads:	READs and atomics started and not completed: fences wait for none
  * @rd_out:	READ and atomic requests without their last response
+ * @rd_full:	there was no room for one more: wait until there is for several
  * @unasked:	packets sent since one asked for an acknowledgment, or for a response
  * @ask:	somebody waits for one: the last packet of the run has to ask
  * @window:	packets that may be unacknowledged; shrinks with losses, grows
@@ -35,6 +38,7 @@ struct rxe_req {
 	struct rxe_route	route;
 	struct rxe_retry	retry;
 	struct rxe_fault	fault;
+	struct rxe_cork		cork;
 	u32			next;
 	u32			off;
 	struct roce_psn		psn;
@@ -42,6 +46,7 @@ struct rxe_req {
 	struct roce_psn		end;
 	u32			reads;
 	u32			rd_out;
+	bool			rd_full;
 	u32			unasked;
 	bool			ask;
 	u32			window;

@@ -47,7 +47,7 @@ struct how {
 	int		sges;		/* [4] */
 	int		inline_data;	/* [0] */
 	int		mr_access;	/* [all] */
-	int		rd_atomic;	/* [4] */
+	int		rd_atomic;	/* [4], NO_READS for 0 */
 	int		timeout;	/* [14: 67 ms] */
 	int		retry;		/* [7] */
 	int		rnr_retry;	/* [7], NO_RETRY for 0 */
@@ -59,6 +59,7 @@ struct how {
 };
 
 #define NO_RETRY	(-1)
+#define NO_READS	(-1)
 
 #define die(...)	die_at(__func__, __LINE__, __VA_ARGS__)
 void die_at(const char *func, int line, const char *fmt, ...)

@@ -24,6 +24,36 @@ answers_carry_acks()
 	check test "$((bursts * 4))" -lt "$((pkts * 3))"
 }
 
+# stream_bursts: how many of them 4000 messages took
+stream_bursts()
+{
+	local bursts
+
+	bursts=$(counter "$link1" tx_bursts)
+	check timeout $((60 * slow)) "$here/verbs" long_stream "$link1" "$gid1" "$link2" "$gid2" >&2
+	echo $(($(counter "$link1" tx_bursts) - bursts))
+}
+
+# Those that are posted one after the other go together, unless that is switched off. A
+# process that others keep from posting in time is not a stream, so some tries are allowed.
+stream_goes_in_bursts()
+{
+	local switch=/sys/module/rdma_rxe/parameters/autocork single bursts try
+
+	helper verbs || return
+	check test -w "$switch" || return
+	echo N >"$switch"
+	single=$(stream_bursts)
+	echo Y >"$switch"
+	for try in $(seq 10); do
+		bursts=$(stream_bursts)
+		[ $((bursts * 3)) -ge $((single * 2)) ] || break
+	done
+	diag "$single bursts, and $bursts at try $try"
+	check test "$single" -ge 4000
+	check test $((bursts * 3)) -lt $((single * 2))
+}
+
 # too_large LIMIT: so often has the kernel's log said it
 too_large()
 {
@@ -75,6 +105,10 @@ run_tests \
 	"verbs next_poll" \
 	"verbs psn_wrap" \
 	"verbs many_reads" \
+	"verbs stream 64" \
+	"verbs stream 20000" \
+	"verbs stream_ends" \
+	stream_goes_in_bursts \
 	"verbs fence" \
 	"verbs unsignaled" \
 	"verbs events" \
@@ -86,6 +120,7 @@ run_tests \
 	"verbs qp_access" \
 	"verbs short_receive" \
 	"verbs local_protection" \
+	"verbs no_reads" \
 	"verbs wrong_operation" \
 	"verbs sqe" \
 	"verbs too_long" \

@@ -391,6 +391,98 @@ static void test_many_reads(struct end *a, struct end *b, const char *arg)
 	pair_unmake(a, b);
 }
 
+static void post_stream(struct end *a, struct end *b, enum ibv_wr_opcode op, int num, int len)
+{
+	int i;
+
+	fill(op == IBV_WR_RDMA_READ ? b->buf : a->buf, (size_t)num * len, num);
+	memset(op == IBV_WR_RDMA_READ ? a->buf : b->buf, GUARD, (size_t)num * len + 100);
+	for (i = 0; i < num && op == IBV_WR_SEND; i++)
+		post_recv(b, i, (size_t)i * len, len);
+	for (i = 0; i < num; i++)
+		post_send(a, op, i, (size_t)i * len, len, op == IBV_WR_SEND ? NULL : b);
+}
+
+/*
+ * One message after the other, each posted alone: some wait for the next one, to
+ * go along with it. There is not always one.
+ */
+static void test_stream(struct end *a, struct end *b, const char *arg)
+{
+	static const enum ibv_wr_opcode stream_ops[] = {
+		IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ,
+	};
+	const struct how how = { .depth = 200, .size = 4 * MI };
+	int i, num, len = arg ? atoi(arg) : 64;
+	size_t op;
+
+	pair_make(a, b, &how);
+	for (num = 1; num <= 45; num++) {
+		for (op = 0; op < ARRAY_SIZE(stream_ops); op++) {
+			post_stream(a, b, stream_ops[op], num, len);
+			for (i = 0; i < num; i++)
+				want_wc(a->scq, i, IBV_WC_SUCCESS);
+			for (i = 0; i < num && stream_ops[op] == IBV_WR_SEND; i++)
+				want_wc(b->rcq, i, IBV_WC_SUCCESS);
+			need(same(a->buf, (size_t)num * len, num));
+			need(same(b->buf, (size_t)num * len, num));
+			need(is_guard(b->buf + (size_t)num * len, 100) ||
+			     is_guard(a->buf + (size_t)num * len, 100));
+		}
+	}
+	pair_unmake(a, b);
+}
+
+/* Enough of them for the driver to see that it is worth waiting. */
+static void test_long_stream(struct end *a, struct end *b, const char *arg)
+{
+	const struct how how = { .depth = 500, .cqe = 500 };
+	int i, round;
+
+	(void)arg;
+	pair_make(a, b, &how);
+	for (round = 0; round < 20; round++) {
+		post_stream(a, b, IBV_WR_RDMA_WRITE, 200, 64);
+		for (i = 0; i < 200; i++)
+			want_wc(a->scq, i, IBV_WC_SUCCESS);
+		need(same(b->buf, 200 * 64, 200));
+	}
+	pair_unmake(a, b);
+}
+
+/* What waits for more does not wait for long, and not beyond the QP. */
+static void test_stream_ends(struct end *a, struct end *b, const char *arg)
+{
+	const struct how how = { .depth = 200 };
+	int i, num, flushed;
+	struct ibv_wc wc;
+
+	(void)arg;
+	for (num = 9; num < 30; num++) {
+		pair_make(a, b, &how);
+		post_stream(a, b, IBV_WR_RDMA_WRITE, num, 64);
+		if (num % 3 == 0) {
+			pair_unmake(a, b);
+			continue;
+		}
+		end_state(a, num % 3 == 1 ? IBV_QPS_ERR : IBV_QPS_SQD);
+		if (num % 3 == 2)
+			end_state(a, IBV_QPS_RTS);
+		/* in order: those that went, and those that came too late */
+		for (i = 0, flushed = 0; i < num; i++) {
+			wc = wait_wc(a->scq);
+			need(wc.wr_id == (uint64_t)i);
+			if (wc.status != IBV_WC_SUCCESS) {
+				need(wc.status == IBV_WC_WR_FLUSH_ERR && num % 3 == 1);
+				flushed++;
+			}
+			need(wc.status != IBV_WC_SUCCESS || !flushed);
+		}
+		no_wc(a->scq, 2);
+		pair_unmake(a, b);
+	}
+}
+
 /* A fenced SEND of what a READ brings sends the new bytes. */
 static void test_fence(struct end *a, struct end *b, const char *arg)
 {
@@ -704,6 +796,9 @@ const struct test data_tests[] = {
 	{ "inline", test_inline },
 	{ "psn_wrap", test_psn_wrap },
 	{ "many_reads", test_many_reads },
+	{ "stream", test_stream },
+	{ "long_stream", test_long_stream },
+	{ "stream_ends", test_stream_ends },
 	{ "fence", test_fence },
 	{ "unsignaled", test_unsignaled },
 	{ "events", test_events },

@@ -262,6 +262,25 @@ static void sq_fails(struct end *a, struct end *b, enum ibv_qp_type type,
 	pair_unmake(a, b);
 }
 
+/* A QP that may have no READ under way can have none at all: it fails, and does not wait. */
+static void test_no_reads(struct end *a, struct end *b, const char *arg)
+{
+	static const enum ibv_wr_opcode ops[] = { IBV_WR_RDMA_READ, IBV_WR_ATOMIC_FETCH_AND_ADD };
+	const struct how how = { .rd_atomic = NO_READS };
+	size_t i;
+
+	(void)arg;
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		pair_make(a, b, &how);
+		post_send(a, IBV_WR_RDMA_WRITE, 1, 0, 100, b);
+		post_send(a, ops[i], 2, 0, 8, b);
+		want_wc(a->scq, 1, IBV_WC_SUCCESS);
+		want_wc(a->scq, 2, IBV_WC_LOC_QP_OP_ERR);
+		need(end_get_state(a) == IBV_QPS_ERR);
+		pair_unmake(a, b);
+	}
+}
+
 /* What a QP of that type does not do, where the library lets it through. */
 static void test_wrong_operation(struct end *a, struct end *b, const char *arg)
 {
@@ -620,6 +639,7 @@ const struct test error_tests[] = {
 	{ "qp_access", test_qp_access },
 	{ "short_receive", test_short_receive },
 	{ "local_protection", test_local_protection },
+	{ "no_reads", test_no_reads },
 	{ "wrong_operation", test_wrong_operation },
 	{ "sqe", test_sqe },
 	{ "too_long", test_too_long },

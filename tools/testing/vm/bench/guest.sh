@@ -257,14 +257,14 @@ rdma_statistic() {
 times() { echo $(($1 * scale)) | tee "$tmp/iterations"; }
 
 # Tests
-test_send_64k() { bw ib_send_bw -e -s 65536 -n "$(times 1000)"; }
-test_read_64k() { bw ib_read_bw -e -s 65536 -n "$(times 1000)"; }
+test_send_64k() { bw ib_send_bw -e -s 65536 -n "$(times 4000)"; }
+test_read_64k() { bw ib_read_bw -e -s 65536 -n "$(times 4000)"; }
 test_write_64k() { qperf_ rc_rdma_write_bw -cm 1 -m 65536; }
 test_writep_64k() { bw ib_write_bw -s 65536 -n "$(times 1000)"; }
-test_send_4k() { bw ib_send_bw -e -s 4096 -n "$(times 5000)"; }
-test_read_4k() { bw ib_read_bw -e -s 4096 -n "$(times 5000)"; }
-test_send_1m() { bw ib_send_bw -e -s 1048576 -n "$(times 100)"; }
-test_read_1m() { bw ib_read_bw -e -s 1048576 -n "$(times 100)"; }
+test_send_4k() { bw ib_send_bw -e -s 4096 -n "$(times 10000)"; }
+test_read_4k() { bw ib_read_bw -e -s 4096 -n "$(times 10000)"; }
+test_send_1m() { bw ib_send_bw -e -s 1048576 -n "$(times 300)"; }
+test_read_1m() { bw ib_read_bw -e -s 1048576 -n "$(times 300)"; }
 test_send_64b() { rate ib_send_bw -e -s 64 -n "$(times 10000)"; }
 test_send_64b_list() { rate ib_send_bw -e -s 64 -n "$(times 20000)" -l 32 -r 1024; }
 test_write_64b() { rate ib_write_bw -s 64 -n "$(times 10000)"; }
@@ -274,6 +274,7 @@ test_write_lat() { qperf_ rc_rdma_write_lat -cm 1 -m 8; }
 test_read_lat() { qperf_ rc_rdma_read_lat -cm 1 -m 8; }
 # the latency of qperf's tests, by number, for a profile
 test_sendp_lat() { bw ib_send_lat -e -s 8 -n "$(times 2000)"; }
+test_readp_lat() { bw ib_read_lat -e -s 8 -n "$(times 2000)"; }
 # qps PROGRAM NUMBER: 64 KiB messages by several QPs, 2000 in all
 qps() { bw "$1" -e -s 65536 -q "$2" -n "$(times $((2000 / $2)))"; }
 test_send_1qp() { qps ib_send_bw 1; }
@@ -284,7 +285,7 @@ test_read_1qp() { qps ib_read_bw 1; }
 test_read_2qp() { qps ib_read_bw 2; }
 test_read_4qp() { qps ib_read_bw 4; }
 test_read_16qp() { qps ib_read_bw 16; }
-test_uc_64k() { bw ib_send_bw -c UC -e -s 65536 -n "$(times 500)"; }
+test_uc_64k() { bw ib_send_bw -c UC -e -s 65536 -n "$(times 2000)"; }
 test_ud_1k() { bw ib_send_bw -c UD -e -s 1024 -n "$(times 5000)"; }
 test_tcp_lat() { qperf_ tcp_lat -m 8; }
 test_tcp_bw() { qperf_ tcp_bw; }
@@ -372,7 +373,7 @@ print() {
 topology=${TOPOLOGY:-netns}
 modprobe -a rdma_rxe ib_uverbs rdma_ucm >&2
 echo "topology $topology"
-wire='' mtu='' scale=${SCALE:-1}
+wire='' mtu='' scale=1
 for name; do
 	if [ -z "${PROFILE-}" ]; then
 		figure "$name"

@@ -46,11 +46,13 @@ mutants() {
 	packet ~ two million ~ rxe_packet.c ~ s/\*pkt = (struct rxe_pkt){ .info = info }/pkt->info = info/
 	icrc ~ IPv4 ~ rxe_icrc.c ~ s/0xdebb20e3/0xdebb20e2/
 	icrc ~ IPv4 ~ rxe_icrc.c ~ s/ip4->tos = 0xff/ip4->tos = 0/
-	icrc ~ IPv4 ~ rxe_icrc.c ~ s/cpu_to_be16(ip_id)/cpu_to_be16(ip_id \& 0xff)/
+	icrc ~ IPv4 ~ rxe_icrc.c ~ s/rxe_icrc_id(ip_id)/rxe_icrc_id(ip_id \& 0xff)/
 	icrc ~ IPv4 ~ rxe_icrc.c ~ s/len + ROCE_ICRC_SIZE/len/
 	icrc ~ IPv6 ~ rxe_icrc.c ~ s/ip6->priority = 0xf;//
 	icrc ~ IPv6 ~ rxe_icrc.c ~ s/memset(ip6->flow_lbl.*//
-	icrc ~ a flow ~ rxe_icrc.c ~ s/memcpy(ip, flow->ip, .*/& ((u8 *)flow->ip)[4]++;/
+	icrc ~ a flow ~ rxe_icrc.c ~ s/memcpy(ip, flow->ip, .*/& ((u8 *)flow->ip)[9]++;/
+	icrc ~ a flow ~ rxe_icrc.c ~ s/flow->len != len ||//
+	icrc ~ a flow ~ rxe_icrc.c ~ s/id >> 4 & 15/id >> 4 \& 7/
 	icrc ~ each bit ~ rxe_icrc.c ~ s/= 0xff;	.* FECN.*/|= 0xfe;/
 	END
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Messages of a stream that wait for company. */
 
+#include <linux/compiler.h>
 #include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/sched/clock.h>
@@ -21,9 +22,8 @@
 #define RXE_CORK_MAX_PACE	(200 * NSEC_PER_USEC)
 #define RXE_CORK_PACES		3
 
-/* Company enough: the second is of 64 KiB messages, and leaves the window some room. */
+/* Company enough; or 7/8 of the window, which are seven messages of 64 KiB. */
 #define RXE_CORK_WQES		8
-#define RXE_CORK_BYTES		(RXE_WINDOW_BYTES / 8 * 7)
 
 static bool rxe_autocork = true;
 module_param_named(autocork, rxe_autocork, bool, 0644);
@@ -63,8 +63,11 @@ void rxe_cork_reset(struct rxe_qp *qp)
 u64 rxe_cork_doorbell(struct rxe_qp *qp)
 {
 	struct rxe_cork *c = &qp->req.cork;
-	u64 now = local_clock();
+	u64 now;
 
+	if (rxe_qp_type(qp) != IB_QPT_RC)
+		return 0;
+	now = local_clock();
 	if (now - READ_ONCE(c->rung) > READ_ONCE(c->pace))
 		WRITE_ONCE(c->paused, true);
 	return now;
@@ -73,8 +76,11 @@ u64 rxe_cork_doorbell(struct rxe_qp *qp)
 void rxe_cork_doorbell_served(struct rxe_qp *qp, u64 rung)
 {
 	struct rxe_cork *c = &qp->req.cork;
-	u64 now = local_clock();
+	u64 now;
 
+	if (!rung)
+		return;
+	now = local_clock();
 	if (!READ_ONCE(c->held))
 		WRITE_ONCE(c->pace, clamp_t(u64, now - rung, RXE_CORK_MIN_PACE, RXE_CORK_MAX_PACE));
 	WRITE_ONCE(c->rung, now);
@@ -93,7 +99,7 @@ static void rxe_cork_count(struct rxe_qp *qp)
 {
 	struct rxe_cork *c = &qp->req.cork;
 	u32 taken = rxe_cq_taken(qp->scq);
-	u32 msn = READ_ONCE(qp->resp.msn);
+	u32 msn = data_race(qp->resp.msn);	/* a hint */
 	bool paused = READ_ONCE(c->paused);
 
 	if (paused || taken != c->taken || msn != c->msn)
@@ -112,29 +118,27 @@ static bool rxe_cork_may_wait(const struct rxe_swqe *wqe)
 	       !(wqe->flags & (IB_SEND_FENCE | IB_SEND_SOLICITED));
 }
 
-/* Do the new elements leave room for more in the burst? */
-static bool rxe_cork_add(struct rxe_qp *qp, u32 first)
+/*
+ * May the new elements wait along with what waits?  False with @full: they may, but
+ * nothing more is to be waited for.
+ */
+static bool rxe_cork_add(struct rxe_qp *qp, u32 first, bool *full)
 {
-	struct rxe_cork *c = &qp->req.cork;
-	const struct rxe_req *req = &qp->req;
 	const struct rxe_sq *sq = &qp->sq;
+	u32 room = min_t(u32, RXE_WINDOW_BYTES, qp->req.window * qp->mtu) / 8 * 7;
+	struct rxe_cork *c = &qp->req.cork;
 	const struct rxe_swqe *wqe;
 
-	if (sq->head - req->next >= RXE_CORK_WQES)
-		return false;
-	/* a process that finds its send queue full will not post more */
-	if (sq->head - sq->tail > sq->mask / 2)
-		return false;
-	/* half sent, or to be sent again */
-	if (req->off || !roce_psn_eq(req->psn, req->end))
-		return false;
 	for (; first != sq->head; first++) {
 		wqe = rxe_swqe(sq, first);
 		if (!rxe_cork_may_wait(wqe))
 			return false;
-		c->bytes += min_t(u32, wqe->length, RXE_CORK_BYTES);
+		c->bytes += min_t(u32, wqe->length, RXE_WINDOW_BYTES);
 	}
-	return c->bytes < RXE_CORK_BYTES;
+	/* the last: a process that finds its send queue full will not post more */
+	*full = c->bytes >= room || sq->head - qp->req.next >= RXE_CORK_WQES ||
+		sq->head - sq->tail > sq->mask / 2;
+	return !*full;
 }
 
 static void rxe_cork_begin(struct rxe_cork *c)
@@ -145,34 +149,40 @@ static void rxe_cork_begin(struct rxe_cork *c)
 		      HRTIMER_MODE_REL_SOFT);
 }
 
-static void rxe_cork_end(struct rxe_cork *c)
+static void rxe_cork_end(struct rxe_cork *c, bool full)
 {
 	c->bytes = 0;
 	if (!c->held)
 		return;
 	WRITE_ONCE(c->held, false);
-	if (READ_ONCE(c->over)) {
-		c->need = min(c->need * 2, RXE_CORK_MAX_STREAK);
-	} else {
+	if (full)
 		c->need = max(c->need / 2, RXE_CORK_STREAK);
-		hrtimer_try_to_cancel(&c->timer);
-	}
+	else if (READ_ONCE(c->over))
+		c->need = min(c->need * 2, RXE_CORK_MAX_STREAK);
+	/* one that runs just now is taken for the next hold's, and ends that early */
+	hrtimer_try_to_cancel(&c->timer);
 }
 
 bool rxe_cork_hold(struct rxe_qp *qp, u32 first)
 {
+	const struct rxe_req *req = &qp->req;
 	struct rxe_cork *c = &qp->req.cork;
 	bool hold = c->held && !READ_ONCE(c->over);
+	bool full = false;
 
 	if (first != qp->sq.head) {
 		rxe_cork_count(qp);
+		/* what is older than that waits for something else, and goes first */
 		if (!c->held)
-			hold = c->streak >= c->need && READ_ONCE(rxe_autocork);
-		if (hold)
-			hold = rxe_cork_add(qp, first);
+			hold = c->streak >= c->need && req->next == first;
+		hold = hold && c->streak && READ_ONCE(rxe_autocork) &&
+		       rxe_cork_add(qp, first, &full);
 	}
+	/* half sent, or to be sent again */
+	if (req->off || !roce_psn_eq(req->psn, req->end))
+		hold = false;
 	if (!hold)
-		rxe_cork_end(c);
+		rxe_cork_end(c, full);
 	else if (!c->held)
 		rxe_cork_begin(c);
 	return hold;

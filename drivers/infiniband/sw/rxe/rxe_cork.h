@@ -5,7 +5,7 @@
  * Who posts one message after the other, one doorbell each, pays for each with a
  * way through the network, an ACK and a wake-up of the receiver.  When it looks as
  * if the next one came at once, a message waits for it, and several go in one
- * burst, as TCP's autocorking has it.  What somebody waits for never waits: see
+ * burst, as TCP's autocorking has it.  Nobody shall wait for what waits: see
  * rxe_cork_hold().
  */
 #ifndef RXE_CORK_H
@@ -20,7 +20,7 @@ struct rxe_qp;
  * struct rxe_cork - of an RC QP of a process
  * @timer:	runs while @held
  * @rung:	local_clock() when the last doorbell had been served
- * @pace:	ns that this took, the last time that something was sent
+ * @pace:	ns that this took, the last time that nothing was held
  * @paused:	the process did something else before the last doorbell
  * @over:	the timer has fired
  * @held:	what is posted waits for more; this and the rest is the requester's
@@ -62,9 +62,9 @@ void rxe_cork_doorbell_served(struct rxe_qp *qp, u64 rung);
  *
  * Only if the process has rung at least RXE_CORK_STREAK times without a pause, and
  * meanwhile has neither taken a completion nor been sent a message: then it waits
- * for none.  Nothing with a fence or a solicited event, nor
- * a local operation.  Never for longer than RXE_CORK_PACES times the time that
- * sending takes (60 us, at most 600), nor beyond what makes a good burst.
+ * for none yet.  Nothing with a fence or a solicited event, nor a local operation, nor
+ * behind what waits for something else.  Never for longer than RXE_CORK_PACES times
+ * @pace (60 us, at most 600), nor beyond what makes a good burst.
  *
  * Context: the requester's executor.
  * Return: true: nothing is to be sent now; the executor is kicked in time.

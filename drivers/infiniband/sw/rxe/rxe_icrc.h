@@ -5,20 +5,29 @@
 
 #include <linux/types.h>
 
+/* Bytes of the BTH that few packets of a flow differ in: what is ahead of the PSN. */
+#define RXE_ICRC_BTH	8
+
 /**
  * struct rxe_icrc_flow - what the ICRC covers ahead of the BTH
  * @ip:		IPv4 or IPv6 header, with the variant fields already masked
  *		to ones (IBTA A17.3.3.1); IPv4 without options
  * @ip_len:	20 or 40
  * @sport:	UDP source port
+ * @len:	of the last packet, from the BTH on; 0: none yet
+ * @bth:	its first bytes there
+ * @head:	CRC up to these, with an IPv4 ID of 0
  *
  * One for each flow (QP or socket buffer); lengths and the IPv4 ID change by
- * packet and are given to rxe_icrc().
+ * packet and are given to rxe_icrc(), which keeps what the next one may share.
  */
 struct rxe_icrc_flow {
 	u8	ip[40] __aligned(4);
 	u8	ip_len;
 	__be16	sport;
+	u32	len;
+	u8	bth[RXE_ICRC_BTH];
+	u32	head;
 };
 
 /**
@@ -39,6 +48,9 @@ void rxe_icrc_flow_init(struct rxe_icrc_flow *flow, const void *ip, __be16 sport
  * Context: any.
  * Return: the four bytes as they stand on the wire.
  */
-__le32 rxe_icrc(const struct rxe_icrc_flow *flow, u16 ip_id, const u8 *data, unsigned int len);
+__le32 rxe_icrc(struct rxe_icrc_flow *flow, u16 ip_id, const u8 *data, unsigned int len);
+
+/* Before the first rxe_icrc(). */
+void rxe_icrc_module_init(void);
 
 #endif /* RXE_ICRC_H */

@@ -23,6 +23,7 @@
 #include "rxe_cq.h"
 #include "rxe_device.h"
 #include "rxe_exec.h"
+#include "rxe_icrc.h"
 #include "rxe_main.h"
 #include "rxe_netdev.h"
 #include "rxe_ns.h"
@@ -461,6 +462,7 @@ static int __init rxe_init(void)
 {
 	int err;
 
+	rxe_icrc_module_init();
 	rxe_link_wq = alloc_workqueue("rxe_unreg", WQ_UNBOUND, 0);
 	if (!rxe_link_wq)
 		return -ENOMEM;

@@ -357,6 +357,7 @@ int rxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	rxe_exec_disable(&qp->resp.exec);
 	rxe_token_disconnect(qp);
 	/* timers first: their handlers touch the QP without a reference */
+	rxe_cork_reset(qp);
 	rxe_retry_fini(qp);
 	rxe_late_ack_fini(qp);
 	rxe_qp_put(qp);

@@ -117,15 +117,12 @@ static bool rxe_req_local(struct rxe_qp *qp, struct rxe_swqe *wqe)
 static bool rxe_req_rd_room(struct rxe_qp *qp, s32 under_way, u32 pkts)
 {
 	struct rxe_req *req = &qp->req;
-	u32 max = qp->attr.max_rd_atomic;
+	u32 max = max_t(u32, qp->attr.max_rd_atomic, 1);	/* 0: rxe_req_start() refuses it */
+	bool none, few;
 
-	if (!max)
-		return true;	/* rxe_req_start() refuses it */
-	if (req->rd_full)
-		req->rd_full = req->rd_out > max - max / 4 || under_way > (s32)req->window / 2;
-	else
-		req->rd_full = req->rd_out >= max ||
-			       (under_way && under_way + (s32)pkts > (s32)req->window);
+	none = req->rd_out >= max || (under_way && under_way + (s32)pkts > (s32)req->window);
+	few = req->rd_out + max(max / 4, 1U) > max || under_way > (s32)req->window / 2;
+	req->rd_full = none || (req->rd_full && few);
 	return !req->rd_full;
 }
 
@@ -606,7 +603,7 @@ static bool rxe_req_run_connected(struct rxe_qp *qp)
 	if (!rxe_qp_can_complete(rxe_qp_state(qp)))
 		return false;	/* failed just now: the next round flushes */
 
-	head = qp->sq.head;
+	head = rxe_sq_head(&qp->sq);
 	more |= rxe_sq_fetch(qp);
 	if (!(qp->user && rxe_cork_hold(qp, head)) && !qp->req.exec.sleep)
 		more |= rxe_req_send(qp);	/* unless: one page at a time */

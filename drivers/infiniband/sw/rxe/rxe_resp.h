@@ -120,8 +120,8 @@ struct rxe_verdict {
  * rxe_resp_check - judge a request
  * @qp:		RC or UC QP
  * @pkt:	request
- * @mem:	empty; set to the memory that the packet's key names, with a reference
- *		that is the caller's whatever the verdict, unless it needs none
+ * @mem:	empty; set to the memory that the packet's key names, if there is one and
+ *		it may be kept, with a reference that is the caller's whatever the verdict
  *
  * In the order of IBTA 9.7.4.1: sequence, opcode, function, length, key,
  * resources.  Changes nothing but @nak_sent, and takes a receive WQE when the

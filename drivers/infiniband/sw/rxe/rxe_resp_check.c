@@ -146,6 +146,9 @@ static struct rxe_verdict rxe_check_rkey(struct rxe_qp *qp, const struct rxe_pkt
 		err = rxe_mem_get(qp, pkt->rkey, access, pkt->va, length, mem);
 		if (!err && word)
 			aligned = rxe_mr_is_aligned(mem->mr, pkt->va + mem->delta);
+		/* who invalidates it must not wait for what comes before the copy */
+		if (rxe_mem_is_transient(mem))
+			rxe_mem_put(mem);
 	} else {
 		return rxe_ok;
 	}

@@ -40,7 +40,8 @@ enum {
  * @state:	RXE_RX_* bits
  * @ipv6:	family
  * @data_ready:	what the socket had before
- * @work:	continues a drain that has used up its budget
+ * @work:	continues a drain that has used up its budget, or that a socket with
+ *		too much in it does not begin
  * @rest:	sorts what was left to a later burst that did not come
  * @rcu:	data_ready and senders run under RCU
  */

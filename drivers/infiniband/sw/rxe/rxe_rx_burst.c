@@ -130,7 +130,7 @@ static void rxe_rx_flow_init(struct rxe_icrc_flow *flow, const struct sk_buff *s
  * Segmentation, done or still to be done, counts the IPv4 ID up; GRO may also
  * have merged packets of one and the same ID.
  */
-static bool rxe_rx_icrc_ok(const struct rxe_icrc_flow *flow, const struct sk_buff *skb, u16 seg,
+static bool rxe_rx_icrc_ok(struct rxe_icrc_flow *flow, const struct sk_buff *skb, u16 seg,
 			   const u8 *data, unsigned int len)
 {
 	__le32 icrc = get_unaligned((const __le32 *)(data + len - ROCE_ICRC_SIZE));

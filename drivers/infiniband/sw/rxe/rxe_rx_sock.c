@@ -268,6 +268,28 @@ static void rxe_rx_release(struct rxe_rx_sock *rs)
 }
 
 /*
+ * Leave what waits in the socket to a work item, unless there is a drainer: see
+ * rxe_rx_run(), and its context.
+ */
+static void rxe_rx_leave(struct rxe_rx_sock *rs, struct workqueue_struct *wq,
+			 struct work_struct *work)
+{
+	/* The packet is in the socket, before the bit. */
+	smp_mb__before_atomic();
+	set_bit(RXE_RX_AGAIN, &rs->state);
+	do {
+		if (test_and_set_bit(RXE_RX_DRAINING, &rs->state))
+			return;
+		/* What @work finds later, it does not find because of us. */
+		clear_bit(RXE_RX_AGAIN, &rs->state);
+		/* With the flag held, so that a close can cancel it. */
+		queue_work(wq, work);
+		rxe_rx_release(rs);
+		/* It may have come, and gone away again, while the flag was held. */
+	} while (test_bit(RXE_RX_AGAIN, &rs->state));
+}
+
+/*
  * Be the drainer, unless there is one: then that one goes round once more.
  *
  * Who brings a packet sets AGAIN and then tries for DRAINING; the holder
@@ -284,6 +306,8 @@ static void rxe_rx_run(struct rxe_rx_sock *rs)
 	struct rxe_rx_kicks kicks;
 
 	kicks.num = 0;
+	/* The packet is in the socket, before the bit. */
+	smp_mb__before_atomic();
 	set_bit(RXE_RX_AGAIN, &rs->state);
 	do {
 		if (test_and_set_bit(RXE_RX_DRAINING, &rs->state))
@@ -293,29 +317,12 @@ static void rxe_rx_run(struct rxe_rx_sock *rs)
 		smp_mb__after_atomic();
 
 		rxe_rx_drain(rs, &kicks, &budget);
-
-		/* With the flag held, so that a close can cancel it. */
-		if (!budget)
-			queue_work(system_percpu_wq, &rs->work);
 		rxe_rx_release(rs);
 		rxe_rx_kick(&kicks);
 	} while (budget && test_bit(RXE_RX_AGAIN, &rs->state));
-}
 
-/*
- * Leave what waits to a work item, unless there is a drainer: as above.
- *
- * Context: as above.
- */
-static void rxe_rx_leave(struct rxe_rx_sock *rs, struct workqueue_struct *wq,
-			 struct work_struct *work)
-{
-	set_bit(RXE_RX_AGAIN, &rs->state);
-	if (test_and_set_bit(RXE_RX_DRAINING, &rs->state))
-		return;
-	/* With the flag held, so that a close can cancel it. */
-	queue_work(wq, work);
-	rxe_rx_release(rs);
+	if (!budget)
+		rxe_rx_leave(rs, system_percpu_wq, &rs->work);
 }
 
 static void rxe_rx_work_run(struct rxe_rx_sock *rs)
@@ -347,19 +354,19 @@ static bool rxe_rx_more_behind(void)
  * When a socket is half full, UDP holds a lock that other sockets share, this
  * call included: long before that, all is left to the work item.
  *
- * Of a run of bursts, as from a veth peer, the last one has all of them sorted.
- * If that is somebody else's, @rest does.
+ * Of a run of bursts, as from a veth peer, the last one has all of them sorted, or one
+ * every now and then of a long run.  If the last one is somebody else's, @rest does.
  */
 static void rxe_rx_data_ready(struct sock *sk)
 {
-	bool filling = atomic_read(&sk->sk_rmem_alloc) > READ_ONCE(sk->sk_rcvbuf) / 4;
+	int used = atomic_read(&sk->sk_rmem_alloc), size = READ_ONCE(sk->sk_rcvbuf);
 	struct rxe_rx_sock *rs;
 
 	rcu_read_lock();
 	rs = rcu_dereference_sk_user_data(sk);
-	if (rs && filling)
+	if (rs && used > size / 4)
 		rxe_rx_leave(rs, system_percpu_wq, &rs->work);
-	else if (rs && rxe_rx_more_behind())
+	else if (rs && used < size / 8 && rxe_rx_more_behind())
 		rxe_rx_leave(rs, system_bh_wq, &rs->rest);
 	else if (rs)
 		rxe_rx_run(rs);

@@ -24,33 +24,34 @@ answers_carry_acks()
 	check test "$((bursts * 4))" -lt "$((pkts * 3))"
 }
 
-# stream_bursts: how many of them 4000 messages took
+# stream_bursts: sets $bursts, how many of them 4000 messages took
 stream_bursts()
 {
-	local bursts
+	local before
 
-	bursts=$(counter "$link1" tx_bursts)
-	check timeout $((60 * slow)) "$here/verbs" long_stream "$link1" "$gid1" "$link2" "$gid2" >&2
-	echo $(($(counter "$link1" tx_bursts) - bursts))
+	before=$(counter "$link1" tx_bursts)
+	verbs long_stream || return
+	bursts=$(($(counter "$link1" tx_bursts) - before))
 }
 
 # Those that are posted one after the other go together, unless that is switched off. A
 # process that others keep from posting in time is not a stream, so some tries are allowed.
 stream_goes_in_bursts()
 {
-	local switch=/sys/module/rdma_rxe/parameters/autocork single bursts try
+	local switch=/sys/module/rdma_rxe/parameters/autocork single bursts=0 try
 
 	helper verbs || return
 	check test -w "$switch" || return
+	[ "$slow" -eq 1 ] || { skip "no CPU here keeps up with a stream"; return; }
 	echo N >"$switch"
-	single=$(stream_bursts)
+	stream_bursts
+	single=$bursts
 	echo Y >"$switch"
 	for try in $(seq 10); do
-		bursts=$(stream_bursts)
+		stream_bursts || return
 		[ $((bursts * 3)) -ge $((single * 2)) ] || break
 	done
 	diag "$single bursts, and $bursts at try $try"
-	check test "$single" -ge 4000
 	check test $((bursts * 3)) -lt $((single * 2))
 }
 

@@ -27,7 +27,7 @@ static char ns[24];
 module_param_string(ns, ns, sizeof(ns), 0444);
 MODULE_PARM_DESC(ns, "nanoseconds for a packet");
 
-static u64 bench_batch(const struct rxe_icrc_flow *flow, const u8 *data, unsigned int len)
+static u64 bench_batch(struct rxe_icrc_flow *flow, const u8 *data, unsigned int len)
 {
 	ktime_t start = ktime_get();
 	unsigned int i;
@@ -50,6 +50,7 @@ static int __init bench_init(void)
 	data = kzalloc(len, GFP_KERNEL);
 	if (!data)
 		return -ENOMEM;
+	rxe_icrc_module_init();
 	rxe_icrc_flow_init(&flow, &ip, cpu_to_be16(0xc000));
 
 	/* The driver has BHs off, too. An interrupt makes a batch longer: the shortest. */

@@ -10,8 +10,9 @@
 #include "rxe_limits.h"
 #include "rxe_qp.h"
 
-/* Doorbells without a look at anything, before the first message waits. */
+/* Doorbells without a look at anything, before a message waits: at first, and in the end. */
 #define RXE_CORK_STREAK		8
+#define RXE_CORK_MIN_STREAK	4
 #define RXE_CORK_MAX_STREAK	1024
 
 /*
@@ -156,7 +157,7 @@ static void rxe_cork_end(struct rxe_cork *c, bool full)
 		return;
 	WRITE_ONCE(c->held, false);
 	if (full)
-		c->need = max(c->need / 2, RXE_CORK_STREAK);
+		c->need = max(c->need / 2, RXE_CORK_MIN_STREAK);
 	else if (READ_ONCE(c->over))
 		c->need = min(c->need * 2, RXE_CORK_MAX_STREAK);
 	/* one that runs just now is taken for the next hold's, and ends that early */

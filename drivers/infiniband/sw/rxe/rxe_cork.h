@@ -60,7 +60,7 @@ void rxe_cork_doorbell_served(struct rxe_qp *qp, u64 rung);
  * @qp:		RC QP
  * @first:	the first element of the send queue that is new; its head if none is
  *
- * Only if the process has rung at least RXE_CORK_STREAK times without a pause, and
+ * Only if the process has rung at least RXE_CORK_MIN_STREAK times without a pause, and
  * meanwhile has neither taken a completion nor been sent a message: then it waits
  * for none yet.  Nothing with a fence or a solicited event, nor a local operation, nor
  * behind what waits for something else.  Never for longer than RXE_CORK_PACES times

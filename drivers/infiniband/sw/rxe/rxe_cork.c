@@ -66,7 +66,7 @@ u64 rxe_cork_doorbell(struct rxe_qp *qp)
 	struct rxe_cork *c = &qp->req.cork;
 	u64 now;
 
-	if (rxe_qp_type(qp) != IB_QPT_RC)
+	if (READ_ONCE(c->streak) < 2)	/* most are not of one: they pay for no clock */
 		return 0;
 	now = local_clock();
 	if (now - READ_ONCE(c->rung) > READ_ONCE(c->pace))
@@ -79,10 +79,10 @@ void rxe_cork_doorbell_served(struct rxe_qp *qp, u64 rung)
 	struct rxe_cork *c = &qp->req.cork;
 	u64 now;
 
-	if (!rung)
+	if (!READ_ONCE(c->streak))
 		return;
 	now = local_clock();
-	if (!READ_ONCE(c->held))
+	if (rung && !READ_ONCE(c->held))
 		WRITE_ONCE(c->pace, clamp_t(u64, now - rung, RXE_CORK_MIN_PACE, RXE_CORK_MAX_PACE));
 	WRITE_ONCE(c->rung, now);
 }
@@ -90,7 +90,7 @@ void rxe_cork_doorbell_served(struct rxe_qp *qp, u64 rung)
 /* Streaks that were too short before may be longer by now: look, once in a while. */
 static void rxe_cork_streak_ends(struct rxe_cork *c)
 {
-	c->streak = 0;
+	WRITE_ONCE(c->streak, 0);
 	if (c->need > RXE_CORK_STREAK && !++c->ends)
 		c->need /= 2;
 }
@@ -106,7 +106,7 @@ static void rxe_cork_count(struct rxe_qp *qp)
 	if (paused || taken != c->taken || msn != c->msn)
 		rxe_cork_streak_ends(c);
 	else if (c->streak < RXE_CORK_MAX_STREAK)
-		c->streak++;
+		WRITE_ONCE(c->streak, c->streak + 1);
 	if (paused)
 		WRITE_ONCE(c->paused, false);
 	c->taken = taken;

@@ -489,37 +489,61 @@ void run_test(const struct test *list, const char *name, struct end *a, struct e
 	die("no test %s", name);
 }
 
-int main(int argc, char **argv)
+static const struct test *const lists[] = {
+	data_tests, error_tests, qp_tests, process_tests, srq_tests, event_tests,
+	window_tests, atomic_tests, rereg_tests, odp_tests, dmabuf_tests,
+	huge_tests, fault_tests, wire_tests, errno_tests, memory_tests,
+	hostile_tests, provoke_tests, provider_tests, loss_tests,
+};
+
+static const struct test *find_test(const char *name)
 {
-	const struct test *lists[] = {
-		data_tests, error_tests, qp_tests, process_tests, srq_tests, event_tests,
-		window_tests, atomic_tests, rereg_tests, odp_tests, dmabuf_tests,
-		huge_tests, fault_tests, wire_tests, errno_tests, memory_tests,
-		hostile_tests, provoke_tests, provider_tests, loss_tests,
-	};
-	struct end a = {}, b = {};
+	const struct test *test, *found = NULL;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(lists); i++) {
+		for (test = lists[i]; test->name; test++) {
+			if (strcmp(test->name, name))
+				continue;
+			if (found)
+				die("two tests are called %s", name);
+			found = test;
+		}
+	}
+	return found;
+}
+
+static void list_tests(void)
+{
 	const struct test *test;
 	size_t i;
 
+	for (i = 0; i < ARRAY_SIZE(lists); i++)
+		for (test = lists[i]; test->name; test++)
+			puts(test->name);
+}
+
+int main(int argc, char **argv)
+{
+	struct end a = {}, b = {};
+	const struct test *test;
+
 	setlinebuf(stdout);
-	for (i = 0; i < ARRAY_SIZE(lists); i++) {
-		for (test = lists[i]; test->name; test++) {
-			if (argc == 2 && !strcmp(argv[1], "list"))
-				puts(test->name);
-			if (argc < (test->lone ? 4 : 6) || strcmp(argv[1], test->name))
-				continue;
-			end_open(&a, argv[2], argv[3]);
-			if (!test->lone)
-				end_open(&b, argv[4], argv[5]);
-			test->run(&a, &b, argv[test->lone ? 4 : 6]);
-			verb(ibv_close_device(a.ctx));
-			if (b.ctx)
-				verb(ibv_close_device(b.ctx));
-			return 0;
-		}
-	}
-	if (argc == 2 && !strcmp(argv[1], "list"))
+	if (argc == 2 && !strcmp(argv[1], "list")) {
+		list_tests();
 		return 0;
-	fprintf(stderr, "verbs: no such test, or too few arguments\n");
-	return 1;
+	}
+	test = argc > 1 ? find_test(argv[1]) : NULL;
+	if (!test || argc < (test->lone ? 4 : 6)) {
+		fprintf(stderr, "verbs: no such test, or too few arguments\n");
+		return 1;
+	}
+	end_open(&a, argv[2], argv[3]);
+	if (!test->lone)
+		end_open(&b, argv[4], argv[5]);
+	test->run(&a, &b, argv[test->lone ? 4 : 6]);
+	verb(ibv_close_device(a.ctx));
+	if (b.ctx)
+		verb(ibv_close_device(b.ctx));
+	return 0;
 }

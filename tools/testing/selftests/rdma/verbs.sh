@@ -24,19 +24,19 @@ answers_carry_acks()
 	check test "$((bursts * 4))" -lt "$((pkts * 3))"
 }
 
-# stream_bursts: sets $bursts, how many of them 4000 messages took
-stream_bursts()
+# bursts_of_many: sets $bursts, how many of them 4000 messages took
+bursts_of_many()
 {
 	local before
 
 	before=$(counter "$link1" tx_bursts)
-	verbs long_stream || return
+	verbs many_single_posts || return
 	bursts=$(($(counter "$link1" tx_bursts) - before))
 }
 
 # Those that are posted one after the other go together, unless that is switched off. A
 # process that others keep from posting in time is not a stream, so some tries are allowed.
-stream_goes_in_bursts()
+single_posts_go_in_bursts()
 {
 	local switch=/sys/module/rdma_rxe/parameters/autocork single bursts=0 try
 
@@ -44,11 +44,11 @@ stream_goes_in_bursts()
 	check test -w "$switch" || return
 	[ "$slow" -eq 1 ] || { skip "no CPU here keeps up with a stream"; return; }
 	echo N >"$switch"
-	stream_bursts
+	bursts_of_many
 	single=$bursts
 	echo Y >"$switch"
 	for try in $(seq 10); do
-		stream_bursts || return
+		bursts_of_many || return
 		[ $((bursts * 3)) -ge $((single * 2)) ] || break
 	done
 	diag "$single bursts, and $bursts at try $try"
@@ -106,10 +106,10 @@ run_tests \
 	"verbs next_poll" \
 	"verbs psn_wrap" \
 	"verbs many_reads" \
-	"verbs stream 64" \
-	"verbs stream 20000" \
-	"verbs stream_ends" \
-	stream_goes_in_bursts \
+	"verbs single_posts 64" \
+	"verbs single_posts 20000" \
+	"verbs single_posts_end" \
+	single_posts_go_in_bursts \
 	"verbs fence" \
 	"verbs unsignaled" \
 	"verbs events" \

@@ -391,7 +391,7 @@ static void test_many_reads(struct end *a, struct end *b, const char *arg)
 	pair_unmake(a, b);
 }
 
-static void post_stream(struct end *a, struct end *b, enum ibv_wr_opcode op, int num, int len)
+static void post_singly(struct end *a, struct end *b, enum ibv_wr_opcode op, int num, int len)
 {
 	int i;
 
@@ -407,9 +407,9 @@ static void post_stream(struct end *a, struct end *b, enum ibv_wr_opcode op, int
  * One message after the other, each posted alone: some wait for the next one, to
  * go along with it. There is not always one.
  */
-static void test_stream(struct end *a, struct end *b, const char *arg)
+static void test_single_posts(struct end *a, struct end *b, const char *arg)
 {
-	static const enum ibv_wr_opcode stream_ops[] = {
+	static const enum ibv_wr_opcode post_ops[] = {
 		IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ,
 	};
 	const struct how how = { .depth = 200, .size = 4 * MI };
@@ -418,11 +418,11 @@ static void test_stream(struct end *a, struct end *b, const char *arg)
 
 	pair_make(a, b, &how);
 	for (num = 1; num <= 45; num++) {
-		for (op = 0; op < ARRAY_SIZE(stream_ops); op++) {
-			post_stream(a, b, stream_ops[op], num, len);
+		for (op = 0; op < ARRAY_SIZE(post_ops); op++) {
+			post_singly(a, b, post_ops[op], num, len);
 			for (i = 0; i < num; i++)
 				want_wc(a->scq, i, IBV_WC_SUCCESS);
-			for (i = 0; i < num && stream_ops[op] == IBV_WR_SEND; i++)
+			for (i = 0; i < num && post_ops[op] == IBV_WR_SEND; i++)
 				want_wc(b->rcq, i, IBV_WC_SUCCESS);
 			need(same(a->buf, (size_t)num * len, num));
 			need(same(b->buf, (size_t)num * len, num));
@@ -434,7 +434,7 @@ static void test_stream(struct end *a, struct end *b, const char *arg)
 }
 
 /* Enough of them for the driver to see that it is worth waiting. */
-static void test_long_stream(struct end *a, struct end *b, const char *arg)
+static void test_many_single_posts(struct end *a, struct end *b, const char *arg)
 {
 	const struct how how = { .depth = 500, .cqe = 500 };
 	int i, round;
@@ -442,7 +442,7 @@ static void test_long_stream(struct end *a, struct end *b, const char *arg)
 	(void)arg;
 	pair_make(a, b, &how);
 	for (round = 0; round < 20; round++) {
-		post_stream(a, b, IBV_WR_RDMA_WRITE, 200, 64);
+		post_singly(a, b, IBV_WR_RDMA_WRITE, 200, 64);
 		for (i = 0; i < 200; i++)
 			want_wc(a->scq, i, IBV_WC_SUCCESS);
 		need(same(b->buf, 200 * 64, 200));
@@ -451,7 +451,7 @@ static void test_long_stream(struct end *a, struct end *b, const char *arg)
 }
 
 /* What waits for more does not wait for long, and not beyond the QP. */
-static void test_stream_ends(struct end *a, struct end *b, const char *arg)
+static void test_single_posts_end(struct end *a, struct end *b, const char *arg)
 {
 	const struct how how = { .depth = 200 };
 	int i, num, flushed;
@@ -460,7 +460,7 @@ static void test_stream_ends(struct end *a, struct end *b, const char *arg)
 	(void)arg;
 	for (num = 9; num < 30; num++) {
 		pair_make(a, b, &how);
-		post_stream(a, b, IBV_WR_RDMA_WRITE, num, 64);
+		post_singly(a, b, IBV_WR_RDMA_WRITE, num, 64);
 		if (num % 3 == 0) {
 			pair_unmake(a, b);
 			continue;
@@ -796,9 +796,9 @@ const struct test data_tests[] = {
 	{ "inline", test_inline },
 	{ "psn_wrap", test_psn_wrap },
 	{ "many_reads", test_many_reads },
-	{ "stream", test_stream },
-	{ "long_stream", test_long_stream },
-	{ "stream_ends", test_stream_ends },
+	{ "single_posts", test_single_posts },
+	{ "many_single_posts", test_many_single_posts },
+	{ "single_posts_end", test_single_posts_end },
 	{ "fence", test_fence },
 	{ "unsignaled", test_unsignaled },
 	{ "events", test_events },

@@ -4,6 +4,7 @@
 #include <linux/compiler.h>
 #include <linux/minmax.h>
 #include <linux/module.h>
+#include <linux/sched.h>
 #include <linux/sched/clock.h>
 #include "rxe_cork.h"
 #include "rxe_cq.h"
@@ -25,6 +26,9 @@
 
 /* Company enough; or 7/8 of the window, which are seven messages of 64 KiB. */
 #define RXE_CORK_WQES		8
+
+/* Kicks after which rxe_cork_release() gives up. */
+#define RXE_CORK_TRIES		1000
 
 static bool rxe_autocork = true;
 module_param_named(autocork, rxe_autocork, bool, 0644);
@@ -59,6 +63,20 @@ void rxe_cork_reset(struct rxe_qp *qp)
 	c->streak = 0;
 	c->need = RXE_CORK_STREAK;
 	c->bytes = 0;
+}
+
+void rxe_cork_release(struct rxe_qp *qp)
+{
+	struct rxe_cork *c = &qp->req.cork;
+	unsigned int i;
+
+	might_sleep();
+	/* an owner on another CPU goes round once more; others may post meanwhile */
+	for (i = 0; i < RXE_CORK_TRIES && READ_ONCE(c->held); i++) {
+		WRITE_ONCE(c->over, true);
+		rxe_exec_kick(&qp->req.exec);
+		cond_resched();
+	}
 }
 
 u64 rxe_cork_doorbell(struct rxe_qp *qp)
@@ -187,4 +205,9 @@ bool rxe_cork_hold(struct rxe_qp *qp, u32 first)
 	else if (!c->held)
 		rxe_cork_begin(c);
 	return hold;
+}
+
+void rxe_cork_flushed(struct rxe_qp *qp)
+{
+	rxe_cork_end(&qp->req.cork, false);
 }

@@ -51,6 +51,17 @@ void rxe_cork_init(struct rxe_qp *qp);
 /* Nothing waits any more.  Context: process, executors disabled. */
 void rxe_cork_reset(struct rxe_qp *qp);
 
+/**
+ * rxe_cork_release - send what waits
+ * @qp:		any QP
+ *
+ * Before the QP changes its state or goes: what was posted before counts as begun.  Not
+ * if a page is waited for.
+ *
+ * Context: process, executors enabled, may sleep.
+ */
+void rxe_cork_release(struct rxe_qp *qp);
+
 /* Around the service of a doorbell; @rung: what the first one has returned.  Context: process. */
 u64 rxe_cork_doorbell(struct rxe_qp *qp);
 void rxe_cork_doorbell_served(struct rxe_qp *qp, u64 rung);
@@ -70,5 +81,8 @@ void rxe_cork_doorbell_served(struct rxe_qp *qp, u64 rung);
  * Return: true: nothing is to be sent now; the executor is kicked in time.
  */
 bool rxe_cork_hold(struct rxe_qp *qp, u32 first);
+
+/* All that was posted has been flushed.  Context: the requester's executor. */
+void rxe_cork_flushed(struct rxe_qp *qp);
 
 #endif /* RXE_CORK_H */

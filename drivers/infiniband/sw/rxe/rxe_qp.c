@@ -352,6 +352,7 @@ int rxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct rxe_qp *qp = to_rqp(ibqp);
 
+	rxe_cork_release(qp);
 	rxe_qp_withdraw(qp);
 	rxe_exec_disable(&qp->req.exec);
 	rxe_exec_disable(&qp->resp.exec);

@@ -295,6 +295,8 @@ int rxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct 
 	struct rxe_qp *qp = to_rqp(ibqp);
 	int err;
 
+	if (mask & IB_QP_STATE)
+		rxe_cork_release(qp);
 	mutex_lock(&qp->mutex);
 	err = rxe_qp_check_modify(qp, attr, mask);
 	if (!err)

@@ -569,6 +569,7 @@ static bool rxe_req_flush(struct rxe_qp *qp)
 	bool more;
 
 	rxe_qp_purge(qp, &qp->req.rxq);
+	rxe_cork_flushed(qp);
 	more = rxe_sq_fetch(qp);
 	while (qp->sq.tail != rxe_sq_head(&qp->sq))
 		rxe_comp_done(qp, IB_WC_WR_FLUSH_ERR);

@@ -47,7 +47,7 @@ single_posts_go_in_bursts()
 	bursts_of_many
 	single=$bursts
 	echo Y >"$switch"
-	for try in $(seq 10); do
+	for try in $(seq 40); do
 		bursts_of_many || return
 		[ $((bursts * 3)) -ge $((single * 2)) ] || break
 	done

@@ -72,24 +72,18 @@ static void vectors_ipv6(void)
 	vectors(6);
 }
 
-/* As the specification has it: all at once, from the LRH of ones on. */
+/* As the specification has it: all at once, from the LRH of ones on. IPv4 alone. */
 static u32 plain_icrc(const u8 *pkt, unsigned int len)
 {
-	unsigned int ip = ip_len(pkt), n = len - ROCE_ICRC_SIZE;
+	const unsigned int ip = 20, n = len - ROCE_ICRC_SIZE;
 	u8 *buf = exact_alloc(8 + n);
 	u32 crc;
 
 	memset(buf, 0xff, 8);
 	memcpy(buf + 8, pkt, n);
-	if (ip == 20) {
-		buf[8 + 1] = 0xff;			/* TOS */
-		buf[8 + 8] = 0xff;			/* TTL */
-		memset(buf + 8 + 10, 0xff, 2);		/* checksum */
-	} else {
-		buf[8] |= 0x0f;				/* traffic class, flow label */
-		memset(buf + 8 + 1, 0xff, 3);
-		buf[8 + 7] = 0xff;			/* hop limit */
-	}
+	buf[8 + 1] = 0xff;				/* TOS */
+	buf[8 + 8] = 0xff;				/* TTL */
+	memset(buf + 8 + 10, 0xff, 2);			/* checksum */
 	memset(buf + 8 + ip + 6, 0xff, 2);		/* UDP checksum */
 	buf[8 + ip + UDP + 4] = 0xff;			/* reserved */
 	crc = ~crc32_le(~0, buf, 8 + n);

@@ -48,8 +48,7 @@ void rxe_cork_init(struct rxe_qp *qp)
 {
 	hrtimer_setup(&qp->req.cork.timer, rxe_cork_timer, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
-	qp->req.cork.need = RXE_CORK_STREAK;
-	qp->req.cork.pace = RXE_CORK_MIN_PACE;
+	rxe_cork_reset(qp);
 }
 
 void rxe_cork_reset(struct rxe_qp *qp)

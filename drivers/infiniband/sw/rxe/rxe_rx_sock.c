@@ -256,6 +256,25 @@ static void rxe_rx_kick(struct rxe_rx_kicks *kicks)
 	kicks->num = 0;
 }
 
+/* There is something to look for; then try to be the drainer, see rxe_rx_run(). */
+static void rxe_rx_announce(struct rxe_rx_sock *rs)
+{
+	/* The packet is in the socket, before the bit. */
+	smp_mb__before_atomic();
+	set_bit(RXE_RX_AGAIN, &rs->state);
+}
+
+/* False: there is a drainer, who goes round once more. */
+static bool rxe_rx_acquire(struct rxe_rx_sock *rs)
+{
+	if (test_and_set_bit(RXE_RX_DRAINING, &rs->state))
+		return false;
+	clear_bit(RXE_RX_AGAIN, &rs->state);
+	/* Cleared, before the look at the socket. */
+	smp_mb__after_atomic();
+	return true;
+}
+
 static void rxe_rx_release(struct rxe_rx_sock *rs)
 {
 	/* What was sorted, before the flag. */
@@ -274,14 +293,10 @@ static void rxe_rx_release(struct rxe_rx_sock *rs)
 static void rxe_rx_leave(struct rxe_rx_sock *rs, struct workqueue_struct *wq,
 			 struct work_struct *work)
 {
-	/* The packet is in the socket, before the bit. */
-	smp_mb__before_atomic();
-	set_bit(RXE_RX_AGAIN, &rs->state);
+	rxe_rx_announce(rs);
 	do {
-		if (test_and_set_bit(RXE_RX_DRAINING, &rs->state))
+		if (!rxe_rx_acquire(rs))
 			return;
-		/* What @work finds later, it does not find because of us. */
-		clear_bit(RXE_RX_AGAIN, &rs->state);
 		/* With the flag held, so that a close can cancel it. */
 		queue_work(wq, work);
 		rxe_rx_release(rs);
@@ -306,16 +321,10 @@ static void rxe_rx_run(struct rxe_rx_sock *rs)
 	struct rxe_rx_kicks kicks;
 
 	kicks.num = 0;
-	/* The packet is in the socket, before the bit. */
-	smp_mb__before_atomic();
-	set_bit(RXE_RX_AGAIN, &rs->state);
+	rxe_rx_announce(rs);
 	do {
-		if (test_and_set_bit(RXE_RX_DRAINING, &rs->state))
+		if (!rxe_rx_acquire(rs))
 			return;
-		clear_bit(RXE_RX_AGAIN, &rs->state);
-		/* Cleared, before the look at the socket. */
-		smp_mb__after_atomic();
-
 		rxe_rx_drain(rs, &kicks, &budget);
 		rxe_rx_release(rs);
 		rxe_rx_kick(&kicks);

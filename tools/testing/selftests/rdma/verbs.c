@@ -119,6 +119,12 @@ static int or_default(int value, int def)
 	return value ? value : def;
 }
 
+/* As above, where NO_RETRY and NO_READS mean 0. */
+static int or_none(int value, int def)
+{
+	return value < 0 ? 0 : or_default(value, def);
+}
+
 void end_make(struct end *e, const struct how *how)
 {
 	struct ibv_qp_init_attr init = {
@@ -194,7 +200,7 @@ void end_rtr(struct end *e, const struct end *peer, const struct how *how)
 		.path_mtu = e->mtu < peer->mtu ? e->mtu : peer->mtu,
 		.dest_qp_num = peer->qp->qp_num,
 		.rq_psn = or_default(how->psn, 0x123456),
-		.max_dest_rd_atomic = how->rd_atomic == NO_READS ? 0 : or_default(how->rd_atomic, 4),
+		.max_dest_rd_atomic = or_none(how->rd_atomic, 4),
 		.min_rnr_timer = or_default(how->rnr_timer, 12),
 		.ah_attr = {
 			.is_global = 1,
@@ -224,8 +230,8 @@ void end_rts(struct end *e, const struct how *how)
 		.sq_psn = or_default(how->psn, 0x123456),
 		.timeout = or_default(how->timeout, 14),
 		.retry_cnt = or_default(how->retry, 7),
-		.rnr_retry = how->rnr_retry == NO_RETRY ? 0 : or_default(how->rnr_retry, 7),
-		.max_rd_atomic = how->rd_atomic == NO_READS ? 0 : or_default(how->rd_atomic, 4),
+		.rnr_retry = or_none(how->rnr_retry, 7),
+		.max_rd_atomic = or_none(how->rd_atomic, 4),
 	};
 
 	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;

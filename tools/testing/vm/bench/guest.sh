@@ -373,7 +373,7 @@ print() {
 topology=${TOPOLOGY:-netns}
 modprobe -a rdma_rxe ib_uverbs rdma_ucm >&2
 echo "topology $topology"
-wire='' mtu='' scale=1
+wire='' mtu='' scale=${SCALE:-1}
 for name; do
 	if [ -z "${PROFILE-}" ]; then
 		figure "$name"

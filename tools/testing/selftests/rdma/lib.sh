@@ -250,6 +250,8 @@ start()
 
 	shift 3
 	[ -z "$ns" ] || prefix=(ip netns exec "$ns")
+	# what an earlier process has said there is not this one's
+	: >"$out"
 	"${prefix[@]}" timeout -k 2 "$limit" "$@" >"$out" 2>&1 </dev/null &
 	started=$!
 	pids+=("$started")

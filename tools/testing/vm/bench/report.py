@@ -148,6 +148,10 @@ def profile(ours_path, counts_path):
         runs[-1][name] += int(count)
     iterations = [line.split() for line in open(ours_path, encoding="utf-8")
                   if line.endswith(" iterations\n")]
+    for words in iterations:
+        if len(words) != 3:
+            sys.exit(f"{words[0]}: measured by time, not by number of messages; "
+                     "sendp_lat, readp_lat and writep_64k are for a profile")
     # each figure was measured twice, the second time with twice the iterations
     for i in range(0, len(iterations) - 1, 2):
         more = int(iterations[i + 1][1]) - int(iterations[i][1])

@@ -111,6 +111,7 @@ static void rxe_comp_una(struct rxe_qp *qp, struct roce_psn una)
 {
 	rxe_req_acked(qp, roce_psn_diff(una, qp->req.una));
 	qp->req.una = una;
+	qp->req.progress = true;
 	rxe_token_acked(&qp->token, una);
 	rxe_retry_progress(qp);
 }
@@ -383,7 +384,7 @@ bool rxe_comp_run(struct rxe_qp *qp)
 {
 	struct rxe_comp_run run = { .qp = qp };
 	unsigned int budget = RXE_COMP_BUDGET;
-	struct rxe_pkt pkt;
+	struct rxe_pkt pkt __uninitialized;
 
 	while (!run.waits && rxe_qp_can_complete(rxe_qp_state(qp)) &&
 	       rxe_qp_next_packet(qp, &qp->req.rxq, &pkt, &budget)) {

@@ -122,7 +122,7 @@ static bool rxe_datagram_packet(struct rxe_qp *qp, struct sk_buff *skb,
 bool rxe_datagram_run(struct rxe_qp *qp)
 {
 	unsigned int budget = RXE_DATAGRAM_BUDGET;
-	struct rxe_pkt pkt;
+	struct rxe_pkt pkt __uninitialized;
 
 	while (rxe_qp_can_receive(rxe_qp_state(qp)) &&
 	       rxe_qp_next_packet(qp, &qp->resp.rxq, &pkt, &budget)) {

@@ -523,7 +523,7 @@ static void rxe_req_add_ack(struct rxe_req_run *run)
 /* True: budget used up. */
 static bool rxe_req_send(struct rxe_qp *qp)
 {
-	struct rxe_req_run run = { .qp = qp };
+	struct rxe_req_run run __uninitialized;
 	unsigned int budget = RXE_REQ_BUDGET;
 	struct rxe_swqe *wqe;
 
@@ -536,8 +536,11 @@ static bool rxe_req_send(struct rxe_qp *qp)
 	if (!wqe)
 		return false;
 
+	rxe_req_begin(&run, qp);
 	rxe_tx_begin(&run.tx, qp->rxe, qp->qpn, &qp->path, &qp->req.route);
 	run.tx.token = rxe_token_tx_request(qp);
+	run.tx.confirm = qp->req.progress;
+	qp->req.progress = false;
 	do {
 		budget -= rxe_req_send_wqe(&run, wqe, budget);
 	} while (budget && !run.waits && (wqe = rxe_req_next(qp)));
@@ -716,5 +719,6 @@ void rxe_req_reset(struct rxe_qp *qp)
 	qp->req.rd_full = false;
 	qp->req.unasked = 0;
 	qp->req.ask = false;
+	qp->req.progress = false;
 	rxe_req_set_psn(qp, qp->req.end);
 }

@@ -29,6 +29,7 @@
  * @rd_full:	there was no room for one more: wait until there is for several
  * @unasked:	packets sent since one asked for an acknowledgment, or for a response
  * @ask:	somebody waits for one: the last packet of the run has to ask
+ * @progress:	something has been acknowledged since the last run that sent
  * @window:	packets that may be unacknowledged; shrinks with losses, grows
  *		with acknowledgments, up to RXE_WINDOW_BYTES
  */
@@ -49,6 +50,7 @@ struct rxe_req {
 	bool			rd_full;
 	u32			unasked;
 	bool			ask;
+	bool			progress;
 	u32			window;
 };
 

@@ -33,6 +33,15 @@ struct rxe_req_run {
 	bool			waits;
 };
 
+/* Begin a run; for its packets rxe_tx_begin() does. */
+static inline void rxe_req_begin(struct rxe_req_run *run, struct rxe_qp *qp)
+{
+	run->qp = qp;
+	run->sg = (struct rxe_sg_cursor){};
+	run->sg_valid = false;
+	run->waits = false;
+}
+
 static inline int rxe_wc_status_from_errno(int err)
 {
 	return err ? IB_WC_LOC_PROT_ERR : IB_WC_SUCCESS;

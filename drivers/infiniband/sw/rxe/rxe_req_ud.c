@@ -40,12 +40,13 @@ static int rxe_req_send_datagram(struct rxe_req_run *run, struct rxe_swqe *wqe)
 /* True: budget used up. */
 static bool rxe_req_send_datagrams(struct rxe_qp *qp)
 {
-	struct rxe_req_run run = { .qp = qp };
+	struct rxe_req_run run __uninitialized;
 	enum ib_wc_status failed = IB_WC_SUCCESS;
 	const struct rxe_path *path = NULL;
 	unsigned int budget = RXE_REQ_BUDGET;
 	int err;
 
+	rxe_req_begin(&run, qp);
 	while (budget && qp->req.next != rxe_sq_head(&qp->sq)) {
 		struct rxe_swqe *wqe = rxe_swqe(&qp->sq, qp->req.next);
 

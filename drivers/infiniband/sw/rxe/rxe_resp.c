@@ -290,16 +290,31 @@ static void rxe_resp_packet(struct rxe_resp_run *run, const struct rxe_pkt *pkt)
 	}
 }
 
+/* Begin a run; for its packets rxe_tx_begin() does. */
+static void rxe_resp_begin(struct rxe_resp_run *run, struct rxe_qp *qp)
+{
+	run->qp = qp;
+	run->mem = (struct rxe_mem){};
+	run->sg = (struct rxe_sg_cursor){};
+	run->sg_valid = false;
+	run->budget = RXE_RESP_BUDGET;
+	run->waits = false;
+	run->sent = false;
+	run->delivered = false;
+	run->late = false;
+}
+
 /* True: budget used up. */
 static bool rxe_resp_run_connected(struct rxe_qp *qp)
 {
-	struct rxe_resp_run run = { .qp = qp, .budget = RXE_RESP_BUDGET };
-	struct rxe_pkt pkt;
+	struct rxe_resp_run run __uninitialized;
+	struct rxe_pkt pkt __uninitialized;
 
 	if (!qp->resp.read.active && rxe_rxq_idle(&qp->resp.rxq) &&
 	    !rxe_late_ack_over(&qp->resp.late))
 		return false;
 
+	rxe_resp_begin(&run, qp);
 	rxe_tx_begin(&run.tx, qp->rxe, qp->qpn, &qp->path, &qp->resp.route);
 	run.tx.token = rxe_token_tx(qp);
 	run.late = rxe_late_ack_take(qp, &run.late_psn, &run.late_msn);

@@ -165,7 +165,7 @@ static bool rxe_rx_token_ok(u64 token, struct roce_psn psn, const u8 *data, unsi
 static enum rxe_drop rxe_rx_packet(struct rxe_qp *qp, const struct sk_buff *skb, u16 seg,
 				   const u8 *data, unsigned int len, struct rxe_pkt *pkt)
 {
-	struct rxe_icrc_flow flow;
+	struct rxe_icrc_flow flow __uninitialized;
 	enum rxe_drop why;
 
 	if (!data)
@@ -280,7 +280,7 @@ unsigned int rxe_rx_middles(struct rxe_qp *qp, struct sk_buff *skb, struct rxe_r
 	const __be32 qpn = cpu_to_be32(qp->qpn);
 	struct rxe_skb_cb *cb = rxe_skb_cb(skb);
 	unsigned int i, max = m->max, tokens = 0;
-	struct rxe_icrc_flow flow;
+	struct rxe_icrc_flow flow __uninitialized;
 	u32 acks = 0;
 	const u8 *data;
 

@@ -222,6 +222,13 @@ static void rxe_rx_one(struct rxe_rx_sock *rs, struct sk_buff *skb, struct rxe_r
 	}
 }
 
+/* As udp_poll() looks: to find nothing costs __skb_recv_udp() as much as to find something. */
+static bool rxe_rx_is_empty(const struct sock *sk)
+{
+	return skb_queue_empty_lockless(&udp_sk(sk)->reader_queue) &&
+	       skb_queue_empty_lockless(&sk->sk_receive_queue);
+}
+
 /* Sort until the socket is empty, the budget is used up or @kicks is full. */
 static void rxe_rx_drain(struct rxe_rx_sock *rs, struct rxe_rx_kicks *kicks,
 			 unsigned int *budget)
@@ -229,7 +236,7 @@ static void rxe_rx_drain(struct rxe_rx_sock *rs, struct rxe_rx_kicks *kicks,
 	struct sk_buff *skb;
 	int off, err;
 
-	while (*budget) {
+	while (*budget && !rxe_rx_is_empty(rs->sk)) {
 		if (kicks->num == RXE_RX_KICKS) {
 			set_bit(RXE_RX_AGAIN, &rs->state);
 			return;
@@ -293,6 +300,10 @@ static void rxe_rx_release(struct rxe_rx_sock *rs)
 static void rxe_rx_leave(struct rxe_rx_sock *rs, struct workqueue_struct *wq,
 			 struct work_struct *work)
 {
+	/* The packet is in the socket, before the look: a work item that waits will find it. */
+	smp_mb();
+	if (work_pending(work))
+		return;
 	rxe_rx_announce(rs);
 	do {
 		if (!rxe_rx_acquire(rs))
@@ -318,7 +329,7 @@ static void rxe_rx_leave(struct rxe_rx_sock *rs, struct workqueue_struct *wq,
 static void rxe_rx_run(struct rxe_rx_sock *rs)
 {
 	unsigned int budget = RXE_RX_BUDGET;
-	struct rxe_rx_kicks kicks;
+	struct rxe_rx_kicks kicks __uninitialized;
 
 	kicks.num = 0;
 	rxe_rx_announce(rs);

@@ -192,27 +192,20 @@ static void rxe_tx_fill_ip6(const struct rxe_tx *tx, struct ipv6hdr *ip6h)
 	memcpy(&ip6h->daddr, &path->dgid, sizeof(ip6h->daddr));
 }
 
-/* Get the run's route, and with it the headers that the ICRC covers. */
-static int rxe_tx_route(struct rxe_tx *tx)
+/* The headers that the ICRC covers. */
+static noinline void rxe_tx_flow_init(struct rxe_tx *tx)
 {
-	struct dst_entry *dst;
 	union {
 		struct iphdr	ip4;
 		struct ipv6hdr	ip6;
 	} hdr;
 
-	rcu_read_lock();
-	dst = rxe_route_get(tx->route, tx->path);
-	rcu_read_unlock();
-	if (IS_ERR(dst))
-		return PTR_ERR(dst);
-	tx->dst = dst;
 	if (tx->path->ipv4)
 		rxe_tx_fill_ip4(tx, &hdr.ip4);
 	else
 		rxe_tx_fill_ip6(tx, &hdr.ip6);
 	rxe_icrc_flow_init(&tx->flow, &hdr, tx->path->sport);
-	return 0;
+	tx->has_flow = true;
 }
 
 /* Packets of @size bytes that a burst can have on this route.  Context: RCU. */
@@ -235,23 +228,32 @@ static unsigned int rxe_tx_max_segs(const struct rxe_tx *tx, unsigned int size)
 	return max(segs, 1U);
 }
 
+/* Look for a route once in a run.  Context: RCU. */
+static int rxe_tx_find_route(struct rxe_tx *tx)
+{
+	struct dst_entry *dst;
+
+	if (tx->dst || tx->err)
+		return tx->dst ? 0 : tx->err;
+	dst = rxe_route_get(tx->route, tx->path);
+	if (IS_ERR(dst))
+		return PTR_ERR(dst);
+	tx->dst = dst;
+	return 0;
+}
+
+/* Context: RCU. */
 static int rxe_tx_start_burst(struct rxe_tx *tx)
 {
 	unsigned int headroom;
 	int err;
 
-	if (!tx->dst) {
-		/* Look for a route once in a run. */
-		err = tx->err ?: rxe_tx_route(tx);
-		if (err)
-			return err;
-	}
+	err = rxe_tx_find_route(tx);
+	if (err)
+		return err;
 
-	rcu_read_lock();
 	headroom = LL_RESERVED_SPACE(dst_dev_rcu(tx->dst)) + tx->dst->header_len +
 		   rxe_tx_hdr_len(tx);
-	rcu_read_unlock();
-
 	tx->skb = alloc_skb(headroom, GFP_ATOMIC);
 	if (!tx->skb)
 		return -ENOMEM;
@@ -272,6 +274,8 @@ static void rxe_tx_close_packets(struct rxe_tx *tx)
 
 	if (!tx->last)
 		return;
+	if (!tx->token && !tx->has_flow)
+		rxe_tx_flow_init(tx);
 	for (i = tx->open; i-- > 0; ) {
 		data = tx->last - i * size;
 		bth = (const struct roce_bth *)data;
@@ -356,6 +360,7 @@ static int rxe_tx_output(struct rxe_tx *tx, struct sk_buff *skb)
 	 * ICMP that rxe_tx_get_burst() avoids.
 	 */
 	skb->ignore_df = 1;
+	skb_set_dst_pending_confirm(skb, tx->confirm);
 	if (tx->path->ipv4)
 		err = ip_local_out(net, rs->sk, skb);
 	else
@@ -440,6 +445,8 @@ void rxe_tx_begin(struct rxe_tx *tx, struct rxe_dev *rxe, u32 qpn, const struct 
 	tx->skb = NULL;
 	tx->dst = NULL;
 	tx->token = 0;
+	tx->confirm = false;
+	tx->has_flow = false;
 	tx->last = NULL;
 	tx->max_segs = 0;
 	tx->seg_size = 0;
@@ -453,6 +460,24 @@ static bool rxe_tx_burst_full(const struct rxe_tx *tx, unsigned int size)
 	       skb_shinfo(tx->skb)->nr_frags == MAX_SKB_FRAGS;
 }
 
+/* A burst that begins with packets of @size bytes.  Context: RCU. */
+static int rxe_tx_new_burst(struct rxe_tx *tx, unsigned int size)
+{
+	int err;
+
+	if (!tx->skb) {
+		err = rxe_tx_start_burst(tx);
+		if (err)
+			return err;
+	}
+	/* IP would tell ourselves in an ICMP, and remember the MTU for ten minutes. */
+	if (size + rxe_tx_hdr_len(tx) > dst_mtu(tx->dst))
+		return -EMSGSIZE;
+	tx->seg_size = size;
+	tx->max_segs = rxe_tx_max_segs(tx, size);
+	return 0;
+}
+
 /* A burst with room for packets of @size bytes. */
 static int rxe_tx_get_burst(struct rxe_tx *tx, unsigned int size)
 {
@@ -460,24 +485,12 @@ static int rxe_tx_get_burst(struct rxe_tx *tx, unsigned int size)
 
 	if (tx->skb && rxe_tx_burst_full(tx, size))
 		rxe_tx_flush(tx);
-	if (!tx->skb) {
-		err = rxe_tx_start_burst(tx);
-		if (err)
-			return err;
-	}
-	if (!tx->segs) {
-		/*
-		 * IP would tell ourselves in an ICMP, and remember the MTU for ten
-		 * minutes.
-		 */
-		if (size + rxe_tx_hdr_len(tx) > dst_mtu(tx->dst))
-			return -EMSGSIZE;
-		tx->seg_size = size;
-		rcu_read_lock();
-		tx->max_segs = rxe_tx_max_segs(tx, size);
-		rcu_read_unlock();
-	}
-	return 0;
+	if (tx->skb && tx->segs)
+		return 0;
+	rcu_read_lock();
+	err = rxe_tx_new_burst(tx, size);
+	rcu_read_unlock();
+	return err;
 }
 
 u8 *rxe_tx_add_many(struct rxe_tx *tx, unsigned int len, unsigned int *num)

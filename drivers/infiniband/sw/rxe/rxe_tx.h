@@ -28,7 +28,10 @@ struct rxe_route;
  * @dst:	its route, with a reference
  * @token:	RXE_TOKEN_VALID and what stands for the ICRCs, or 0; the caller
  *		may set it after rxe_tx_begin()
- * @flow:	for the ICRC
+ * @confirm:	the peer has answered earlier packets: the neighbour that they went
+ *		to is reachable (RFC 4861, 7.3.1); the caller may set it
+ * @flow:	for the ICRC, once there was one to be computed: @has_flow
+ * @has_flow:	see @flow
  * @last:	BTH of the last packet; NULL when all are closed
  * @last_len:	its bytes, without ICRC
  * @open:	packets up to @last, of equal length, whose ICRC is not yet written
@@ -39,7 +42,7 @@ struct rxe_route;
  * @err:	first error of the run; later packets go out all the same while
  *		there is a route: the peer's NAK is faster than a timeout
  *
- * Owned by rxe_tx.c; others read @err and write @token alone.
+ * Owned by rxe_tx.c; others read @err and write @token and @confirm alone.
  */
 struct rxe_tx {
 	struct rxe_dev		*rxe;
@@ -49,7 +52,9 @@ struct rxe_tx {
 	struct sk_buff		*skb;
 	struct dst_entry	*dst;
 	u64			token;
+	bool			confirm;
 	struct rxe_icrc_flow	flow;
+	bool			has_flow;
 	u8			*last;
 	unsigned int		last_len;
 	unsigned int		open;

@@ -107,6 +107,26 @@ no_user_objects()
 		! in_ns "$ns1" rdma resource show mr dev "$link1" | grep -q 'comm [a-z]'
 }
 
+# While the peer answers, its neighbour entry needs nobody to ask for it (RFC 4861, 7.3.1)
+neighbour_stays_reachable()
+{
+	local i
+
+	[ -x "$here/verbs" ] || { skip "verbs is not built"; return; }
+	# for one to three seconds, then five of delay until it would be asked
+	check in_ns "$ns1" sysctl -q "net.ipv4.neigh.$dev1.base_reachable_time_ms=2000"
+	check ip -n "$ns1" neigh flush dev "$dev1"
+	start '' "$tmp/stream" 60 "$here/verbs" stream "$link1" "$gid1" "$link2" "$gid2" 50
+	check poll_until 15 file_has "$tmp/stream" ready || diag_file "$tmp/stream"
+	sleep 4
+	for i in {1..10}; do
+		check file_has <(ip -n "$ns1" neigh show "$ip2" dev "$dev1") REACHABLE ||
+			ip -n "$ns1" neigh show "$ip2" dev "$dev1" | sed "s/^/# $i: /"
+		nap
+	done
+	stop "$started"
+}
+
 begin
 run_tests \
 	"rping -C 20 -S 64" \
@@ -131,4 +151,5 @@ run_tests \
 	"ib_send_lat -n 100 -s 8 -I 64" \
 	"ib_write_lat -n 100 -s 300 -I 0 -m 256" \
 	byte_counters_of_both_ends_agree \
+	neighbour_stays_reachable \
 	resources_are_shown

@@ -24,8 +24,8 @@
 #define RXE_CORK_MAX_PACE	(200 * NSEC_PER_USEC)
 #define RXE_CORK_PACES		3
 
-/* Company enough; or 7/8 of the window, which are seven messages of 64 KiB. */
-#define RXE_CORK_WQES		8
+/* Company enough; or 7/8 of the window, which are fourteen messages of 64 KiB. */
+#define RXE_CORK_WQES		16
 
 /* Kicks after which rxe_cork_release() gives up. */
 #define RXE_CORK_TRIES		1000

@@ -33,8 +33,8 @@
 /* PSNs that may be unacknowledged; half the space would be ambiguous (IBTA 9.7.1). */
 #define RXE_MAX_PSN_WINDOW	SZ_4M
 
-/* Unacknowledged bytes of one QP: eight full bursts. */
-#define RXE_WINDOW_BYTES	SZ_512K
+/* Unacknowledged bytes of one QP: sixteen full bursts. */
+#define RXE_WINDOW_BYTES	SZ_1M
 
 /* Packet bytes waiting for one executor; more is dropped like any loss. */
 #define RXE_RX_QUEUE_BYTES	SZ_2M

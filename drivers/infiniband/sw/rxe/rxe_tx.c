@@ -35,7 +35,7 @@
 #define RXE_TX_MAX_LEN	IP_MAX_MTU
 
 #define RXE_TX_ORDER	get_order(SZ_64K)
-#define RXE_TX_PAGES	16	/* of one CPU: 1 MiB, some fifteen bursts in flight */
+#define RXE_TX_PAGES	32	/* of one CPU: 2 MiB, some thirty bursts in flight */
 
 /**
  * struct rxe_tx_pages - pages that packets are written to

@@ -37,9 +37,11 @@ all="-a -n 5"
 some="-s 65536 -n 20"
 tests=()
 for program in ib_send_bw ib_write_bw ib_read_bw ib_send_lat ib_write_lat ib_read_lat; do
-	tests+=("$program $all")
+	tests+=("$program $all" "$program $all -R")
 done
-tests+=("ib_send_bw $all -c UC" "ib_write_bw $all -c UC" "ib_send_bw $all -c UD")
+tests+=("ib_send_bw $all -c UC" "ib_write_bw $all -c UC" "ib_send_bw $all -c UD"
+	"ib_send_bw $all -c UD -R" "ib_send_bw $all -e" "ib_read_bw $all -e" "ib_send_bw $all -q 4"
+	"ib_read_bw $all -q 4" "ib_write_bw $all -q 4")
 # No events with several QPs both ways: for each event, perftest 4.5 takes as many
 # completions as one QP has receives, and waits for ever when there were more
 for cm in "" " -R"; do

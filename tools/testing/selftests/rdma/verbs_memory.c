@@ -185,8 +185,133 @@ static void test_many_mrs(struct end *a, struct end *b, const char *arg)
 	free(mrs);
 }
 
+/* Objects of one kind, which a device has only so many of */
+struct kind {
+	const char	*name;
+	int		max;
+	void		*(*make)(struct end *e);
+	int		(*unmake)(void *object);
+};
+
+static void *make_pd(struct end *e)
+{
+	return ibv_alloc_pd(e->ctx);
+}
+
+static int unmake_pd(void *pd)
+{
+	return ibv_dealloc_pd(pd);
+}
+
+static void *make_ah(struct end *e)
+{
+	struct ibv_ah_attr attr = {
+		.is_global = 1, .port_num = 1,
+		.grh = { .dgid = e->gid, .sgid_index = e->gid_index, .hop_limit = 64 },
+	};
+
+	return ibv_create_ah(e->pd, &attr);
+}
+
+static int unmake_ah(void *ah)
+{
+	return ibv_destroy_ah(ah);
+}
+
+static void *make_cq(struct end *e)
+{
+	return ibv_create_cq(e->ctx, 1, NULL, NULL, 0);
+}
+
+static int unmake_cq(void *cq)
+{
+	return ibv_destroy_cq(cq);
+}
+
+static void *make_srq(struct end *e)
+{
+	struct ibv_srq_init_attr init = { .attr = { .max_wr = 1, .max_sge = 1 } };
+
+	return ibv_create_srq(e->pd, &init);
+}
+
+static int unmake_srq(void *srq)
+{
+	return ibv_destroy_srq(srq);
+}
+
+static void *make_qp(struct end *e)
+{
+	struct ibv_qp_init_attr init = {
+		.qp_type = IBV_QPT_RC, .send_cq = e->scq, .recv_cq = e->rcq,
+		.cap = { 1, 1, 1, 1, 0 },
+	};
+
+	return ibv_create_qp(e->pd, &init);
+}
+
+static int unmake_qp(void *qp)
+{
+	return ibv_destroy_qp(qp);
+}
+
+/*
+ * All that query_device promises, but for what others have of it; the next one is
+ * refused, and when one has gone there is room for one.
+ */
+static void fill_up(struct end *e, const struct kind *kind)
+{
+	void **objects = calloc(kind->max + 1, sizeof(*objects));
+	double start = seconds();
+	int n = 0, i;
+
+	need(objects);
+	while (n <= kind->max && (objects[n] = kind->make(e)))
+		n++;
+	if (n > kind->max || errno != ENOMEM || n < kind->max - 16)
+		die("%d of %d %s, then %s", n, kind->max, kind->name, strerror(errno));
+	printf("%d of %d %s in %.1f s", n, kind->max, kind->name, seconds() - start);
+	verb(kind->unmake(objects[n / 2]));
+	need(objects[n / 2] = kind->make(e));
+	errno = 0;
+	need(!kind->make(e) && errno == ENOMEM);
+
+	start = seconds();
+	for (i = 0; i < n; i++)
+		verb(kind->unmake(objects[i]));
+	printf(", destroyed in %.1f s\n", seconds() - start);
+	free(objects);
+}
+
+/*
+ * ARGUMENT: kinds of objects, PD, AH, CQ, SRQ, QP, of which there are as many as the
+ * device can have. CQs, SRQs and QPs are mapped: vm.max_map_count.
+ */
+static void test_fill(struct end *a, struct end *b, const char *arg)
+{
+	const struct how how = { .size = 4096, .depth = 1, .sges = 1, .cqe = 1 };
+	struct ibv_device_attr attr;
+	size_t i;
+
+	(void)b;
+	end_make(a, &how);
+	verb(ibv_query_device(a->ctx, &attr));
+	const struct kind kinds[] = {
+		{ "PD",  attr.max_pd,  make_pd,  unmake_pd },
+		{ "AH",  attr.max_ah,  make_ah,  unmake_ah },
+		{ "CQ",  attr.max_cq,  make_cq,  unmake_cq },
+		{ "SRQ", attr.max_srq, make_srq, unmake_srq },
+		{ "QP",  attr.max_qp,  make_qp,  unmake_qp },
+	};
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (!arg || !strcmp(arg, kinds[i].name))
+			fill_up(a, &kinds[i]);
+	end_unmake(a);
+}
+
 const struct test memory_tests[] = {
 	{ "idle_qps", test_idle_qps },
 	{ "many_mrs", test_many_mrs, true },
+	{ "fill", test_fill, true },
 	{ }
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One run of the requester: what rxe_req.c (RC, UC) and rxe_req_ud.c (UD, GSI)
- * share.
+ * One run of the requester: what rxe_req.c (RC, UC), rxe_req_ud.c (UD, GSI)
+ * and rxe_req_wqe.c share.
  */
 #ifndef RXE_REQ_RUN_H
 #define RXE_REQ_RUN_H
@@ -62,6 +62,16 @@ static inline int rxe_wc_status_from_errno(int err)
  */
 int rxe_req_emit(struct rxe_req_run *run, struct rxe_pkt *pkt, const struct rxe_swqe *wqe,
 		 u32 index, u32 off, u32 len);
+
+/**
+ * rxe_req_send_wqe - send from an element of a connected QP
+ * @run:	run
+ * @wqe:	element that is next, started
+ * @limit:	packets, at least one
+ *
+ * Return: the number of packets that were tried, at least one and at most @limit.
+ */
+u32 rxe_req_send_wqe(struct rxe_req_run *run, struct rxe_swqe *wqe, u32 limit);
 
 /* What is not acknowledged is done once it has been handed to IP: [tail, next). */
 void rxe_req_sent_done(struct rxe_qp *qp);

@@ -167,15 +167,17 @@ static void rxe_cork_begin(struct rxe_cork *c)
 		      HRTIMER_MODE_REL_SOFT);
 }
 
-static void rxe_cork_end(struct rxe_cork *c, bool full)
+static void rxe_cork_end(struct rxe_qp *qp, bool full)
 {
+	struct rxe_cork *c = &qp->req.cork;
+
 	c->bytes = 0;
 	if (!c->held)
 		return;
 	WRITE_ONCE(c->held, false);
 	if (full)
 		c->need = max(c->need / 2, RXE_CORK_MIN_STREAK);
-	else if (READ_ONCE(c->over))
+	else if (READ_ONCE(c->over) && qp->sq.head - qp->req.next < RXE_CORK_WQES / 2)
 		c->need = min(c->need * 2, RXE_CORK_MAX_STREAK);
 	/* one that runs just now is taken for the next hold's, and ends that early */
 	hrtimer_try_to_cancel(&c->timer);
@@ -200,7 +202,7 @@ bool rxe_cork_hold(struct rxe_qp *qp, u32 first)
 	if (req->off || !roce_psn_eq(req->psn, req->end))
 		hold = false;
 	if (!hold)
-		rxe_cork_end(c, full);
+		rxe_cork_end(qp, full);
 	else if (!c->held)
 		rxe_cork_begin(c);
 	return hold;
@@ -208,5 +210,5 @@ bool rxe_cork_hold(struct rxe_qp *qp, u32 first)
 
 void rxe_cork_flushed(struct rxe_qp *qp)
 {
-	rxe_cork_end(&qp->req.cork, false);
+	rxe_cork_end(qp, false);
 }

@@ -33,10 +33,13 @@
 /* PSNs that may be unacknowledged; half the space would be ambiguous (IBTA 9.7.1). */
 #define RXE_MAX_PSN_WINDOW	SZ_4M
 
-/* Unacknowledged bytes of one QP: sixteen full bursts. */
+/* Unacknowledged bytes of one QP, at most. */
 #define RXE_WINDOW_BYTES	SZ_1M
 
-/* Packet bytes waiting for one executor; more is dropped like any loss. */
-#define RXE_RX_QUEUE_BYTES	SZ_2M
+/*
+ * What waits for one executor, its sk_buffs included; more is dropped like any loss.  A
+ * peer's window has to fit: of packets that come singly, each with a buffer of its own.
+ */
+#define RXE_RX_QUEUE_BYTES	(4 * RXE_WINDOW_BYTES)
 
 #endif /* RXE_LIMITS_H */

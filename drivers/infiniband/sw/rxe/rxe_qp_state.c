@@ -201,6 +201,7 @@ static void rxe_qp_apply(struct rxe_qp *qp, const struct ib_qp_attr *attr, int m
 		qp->path = *path;
 		WRITE_ONCE(qp->rx_ns, path->sgid->ns);
 		rxe_route_reset(&qp->req.route);
+		qp->req.progress = false;	/* was made on another path */
 		rxe_route_reset(&qp->resp.route);
 		a->ah_attr = attr->ah_attr;
 		a->ah_attr.grh.sgid_attr = NULL;	/* the core's, not ours to keep */

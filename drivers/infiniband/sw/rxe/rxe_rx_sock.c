@@ -300,7 +300,10 @@ static void rxe_rx_release(struct rxe_rx_sock *rs)
 static void rxe_rx_leave(struct rxe_rx_sock *rs, struct workqueue_struct *wq,
 			 struct work_struct *work)
 {
-	/* The packet is in the socket, before the look: a work item that waits will find it. */
+	/*
+	 * The packet is in the socket, before the look: a work item that waits will find
+	 * it.  Pairs with the workqueue's barrier behind its clearing of PENDING.
+	 */
 	smp_mb();
 	if (work_pending(work))
 		return;
@@ -318,7 +321,8 @@ static void rxe_rx_leave(struct rxe_rx_sock *rs, struct workqueue_struct *wq,
 /*
  * Be the drainer, unless there is one: then that one goes round once more.
  *
- * Who brings a packet sets AGAIN and then tries for DRAINING; the holder
+ * Who brings a packet sets AGAIN and then tries for DRAINING (or leaves it to a work
+ * item that is queued already and so will do that); the holder
  * clears AGAIN before it looks, and tests it after it has dropped DRAINING.
  * One drainer, because bursts of a QP that two CPUs take off the socket get
  * out of order.  Nested calls (a kicked executor sends, and the packet comes

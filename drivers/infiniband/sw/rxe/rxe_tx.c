@@ -266,14 +266,14 @@ static int rxe_tx_start_burst(struct rxe_tx *tx)
 /* Write the ICRCs of the packets that were added last. */
 static void rxe_tx_close_packets(struct rxe_tx *tx)
 {
-	const unsigned int size = tx->last_len + ROCE_ICRC_SIZE;
 	const struct roce_bth *bth;
-	unsigned int i;
+	unsigned int size, i;
 	__le32 icrc;
 	u8 *data;
 
 	if (!tx->last)
 		return;
+	size = tx->last_len + ROCE_ICRC_SIZE;
 	if (!tx->token && !tx->has_flow)
 		rxe_tx_flow_init(tx);
 	for (i = tx->open; i-- > 0; ) {
@@ -357,7 +357,7 @@ static int rxe_tx_output(struct rxe_tx *tx, struct sk_buff *skb)
 	skb_dst_set_noref(skb, tx->dst);
 	/*
 	 * When the MTU becomes smaller just now, better a few fragments than the
-	 * ICMP that rxe_tx_get_burst() avoids.
+	 * ICMP that rxe_tx_new_burst() avoids.
 	 */
 	skb->ignore_df = 1;
 	skb_set_dst_pending_confirm(skb, tx->confirm);
@@ -550,10 +550,11 @@ u8 *rxe_tx_add_middles(struct rxe_tx *tx, const struct rxe_pkt *pkt, unsigned in
 
 void rxe_tx_cancel(struct rxe_tx *tx, unsigned int num)
 {
-	unsigned int size = tx->last_len + ROCE_ICRC_SIZE;
+	unsigned int size;
 
 	if (!tx->last)
 		return;
+	size = tx->last_len + ROCE_ICRC_SIZE;
 	rxe_tx_trim(tx->skb, num * size);
 	tx->segs -= num;
 	tx->open -= num;

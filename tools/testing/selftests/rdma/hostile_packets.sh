@@ -133,7 +133,7 @@ hostile()
 # queue takes two MiB, no more, and another QP receives. Once it can, it receives as well.
 queue_is_bounded()
 {
-	local image=$tmp/image out=$tmp/frozen flood=3500 before qpn
+	local image=$tmp/image out=$tmp/frozen flood=6500 before qpn
 
 	# it would only slow this down
 	stop "$stream"
@@ -158,7 +158,7 @@ queue_is_bounded()
 	# none takes less than 768 bytes, which are counted with its sk_buff; the last one
 	# may reach over the limit
 	check poll_until 10 counter_above "$link1" drop_queue \
-		$((before + flood - (2 << 20) / 768 - 2)) ||
+		$((before + flood - (4 << 20) / 768 - 2)) ||
 		diag "$(counter "$link1" drop_queue) of $flood"
 	diag "$(($(counter "$link1" drop_queue) - before)) of $flood did not fit"
 	check in_ns "$ns2" "$here/packets" valid "$stranger4" "$ip1" "$ud_qpn"

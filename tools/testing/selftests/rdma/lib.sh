@@ -20,8 +20,6 @@
 #   RDMA_TEST_SLOW=N   multiply all time-outs and asserted times by N
 #   RDMA_TEST_TIMES=1  print how long each test took
 #   RDMA_TEST_ONLY=R   only the functions that match the regular expression R
-#   RDMA_TEST_SHARD=I/N  one part of N of the functions, I from 0 to N - 1; all of a script
-#                      that has fewer than N
 
 export LC_ALL=C
 self=${0##*/}
@@ -115,14 +113,9 @@ equal()
 run_tests()
 {
 	local name nr=0 any_failed='' passed='' no_setup='' start
-	local all=(setup) i=${#self} shard=${RDMA_TEST_SHARD:-0/1}
-	local shards=${shard#*/}
+	local all=(setup)
 
-	[ $# -ge "$shards" ] || shards=1
-	shard=$((${shard%/*} % shards))
 	for name; do
-		# scripts begin at different places, so that no part has the first of each
-		[ $((i++ % shards)) -eq "$shard" ] || continue
 		[[ $name =~ ${RDMA_TEST_ONLY-} ]] && all+=("$name")
 	done
 	set -- "${all[@]:1}"

@@ -11,7 +11,7 @@
 #include "rxe_trace.h"
 
 /* Packets of one run; then others may have the CPU. */
-#define RXE_COMP_BUDGET		512
+#define RXE_COMP_BUDGET		1024
 
 /**
  * struct rxe_comp_run - what one run of the completer has at hand

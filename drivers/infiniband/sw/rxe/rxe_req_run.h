@@ -13,7 +13,7 @@
 #include "rxe_wqe.h"
 
 /* Packets of one run; then others may have the CPU. */
-#define RXE_REQ_BUDGET		512
+#define RXE_REQ_BUDGET		1024
 
 /**
  * struct rxe_req_run - what one run of the requester has at hand

@@ -14,7 +14,7 @@
 #include "rxe_trace.h"
 
 /* Packets in and out of one run; then others may have the CPU. */
-#define RXE_RESP_BUDGET		512
+#define RXE_RESP_BUDGET		1024
 
 struct rxe_mr *rxe_resp_mr(struct rxe_resp_run *run, u32 key, int access, u64 *va, u32 len)
 {

@@ -233,8 +233,10 @@ static int rxe_tx_find_route(struct rxe_tx *tx)
 {
 	struct dst_entry *dst;
 
-	if (tx->dst || tx->err)
-		return tx->dst ? 0 : tx->err;
+	if (tx->dst)
+		return 0;
+	if (tx->err)
+		return tx->err;
 	dst = rxe_route_get(tx->route, tx->path);
 	if (IS_ERR(dst))
 		return PTR_ERR(dst);
